@@ -29,6 +29,7 @@ def slide(friction: float = 0.3, tilt: Array | float = 0.0, scale: Array | float
     contact["approach"] = (0.0, 0.0, -1.0)
     contact["state"][rows] = SLIDE
     contact["way"][rows, 0] = SPEED
+    contact["travelled_m"][rows] = SPEED * (T[rows] - BEGIN * DT)
     angle = np.broadcast_to(tilt, TICKS)[rows]
     contact["normal"][rows] = np.column_stack((np.sin(angle), np.zeros(len(angle)), np.cos(angle)))
     for part in (records["reading"], records["observed"]):
@@ -74,6 +75,17 @@ def test_a_friction_that_no_surface_has_is_found(friction: float, wrong: bool) -
     finding = found(slide(friction), "friction out of range")
     assert finding.wrong == wrong
     assert finding.figure("friction, median") == pytest.approx(friction, abs=0.03)
+
+
+def test_a_slope_that_is_not_known_yet_is_no_friction() -> None:
+    learning = 0.5 * np.exp(-np.maximum(0.0, T - BEGIN * DT) / 0.3)
+    assert not found(slide(0.0, learning), "friction out of range").wrong
+
+
+def test_the_inertia_of_a_tool_that_sets_out_is_no_contact_that_is_lost() -> None:
+    records = contact_run()
+    records["observed"]["wrench"][100:200, 2] += 2.0
+    assert not found(records, "contact losses").wrong
 
 
 def test_a_total_force_far_above_the_target_is_found_whatever_the_law_believes() -> None:

@@ -9,11 +9,15 @@ import pytest
 
 from pliant.analysis.checks.contact_loop import loop_matrix
 from pliant.control.laws.contact.contact_states import DWELL
+from pliant.control.laws.registry import LAWS
 from pliant.session.in_process.compiled_steps import TRUTH
 from pliant.session.in_process.simulation import Simulation
 from pliant.stability.plant import plant_of
 from pliant.stability.pressed_loop import border, is_stable
-from pliant.task.schema import Task, load_task
+from pliant.stability.worst_case import Loops
+from pliant.stability.worst_case import _Pressed as Pressed
+from pliant.task.schema import Task, arm_of, load_task
+from pliant.world.world_config import Surface
 
 TICKS, WINDOW = 3000, 500
 # What the linear model leaves out: friction of the joints, and what only moves the zero of the sensor.
@@ -79,3 +83,37 @@ def test_gears_let_a_heavy_tool_swing_on_a_soft_surface_and_rigid_joints_do_not(
 def test_realism_makes_the_loop_slower_by_its_delays_and_the_sensors_low_pass() -> None:
     ideal, real = (plant_of(pressing(level, 2e4), stiffness=2e4) for level in ("ideal", "typical"))
     assert real.lag_s - ideal.lag_s == pytest.approx(0.003 + 0.002 + 1.0 / (2.0 * np.pi * 100.0), abs=1e-4)
+
+
+def on_surface(arm: str, realism: str, stiffness: float) -> Task:
+    """A contact that expects 1 to 3 kN/m, on a surface of another stiffness that hardly damps."""
+    task = pressing(realism, 2e3).replace({"robot": f"sim:{arm}"})
+    lag = plant_of(task).lag_s
+    task = task.replace({"contact.stiffness_max_n_m": 3e3, "contact.stiffness_min_n_m": 1e3, "contact.lag_s": lag})
+    model = arm_of(task)
+    x, y, z = (float(part) for part in model.pose(model.q_home)[:3])
+    plane = Surface(kind="plane", position_m=(x, y, z - 0.003), stiffness_n_m=stiffness, damping_n_s_m=0.0)
+    return task.model_copy(update={"sim": task.sim.model_copy(update={"surfaces": (plane,)})})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arm", "realism"), [("ur10e", "ideal"), ("ur3e", "ideal"), ("ur3e", "typical")])
+def test_the_predicted_stiffness_border_is_never_beyond_that_of_the_simulator(arm: str, realism: str) -> None:
+    task = on_surface(arm, realism, 2e3)
+    law = LAWS["contact"]
+    loops = Loops(task, task.params, law)
+    into = next(iter(loops.surfaces(assume=False))).into
+
+    def predicted(stiffness: float) -> bool:
+        return loops.place(Pressed(stiffness, (0.1 * stiffness * task.sim.substep_s,), into)).bears(1.0)
+
+    most = border(predicted, 2e3, 1e6)
+
+    def simulated(stiffness: float) -> bool:
+        own = on_surface(arm, realism, stiffness)
+        gain = own.params.contact.margin / (stiffness * own.params.contact.lag_s)
+        return settles(own, gain, stiffness)
+
+    assert 5e3 < most < 5e4
+    assert simulated(0.8 * most)
+    assert not simulated(6.0 * most)

@@ -10,7 +10,7 @@ from pliant.analysis.doctor.case import Case, longest_s, smooth
 from pliant.analysis.doctor.finding import Finding, millis
 from pliant.analysis.signals import Span
 from pliant.analysis.targets import reported
-from pliant.control.laws.contact.contact_states import PRELOAD, READY
+from pliant.control.laws.contact.contact_states import DWELL, PAUSED, PRELOAD, READY, SLIDE
 from pliant.control.sense.resting_limit import BEFORE_S, most_at_rest_n
 
 Array = np.ndarray[Any, Any]
@@ -31,7 +31,8 @@ def _is_off(case: Case) -> Array:
     # hysteresis: the last of the two thresholds that was crossed counts
     mark = np.where(force > firm, 1, np.where(force < gone, -1, 0))
     at = np.maximum.accumulate(np.where(mark != 0, np.arange(len(mark)), 0))
-    touched = np.cumsum((mark == 1) & case.active) > 0
+    # while the law seeks, a force is that of the tool's own inertia
+    touched = np.cumsum((mark == 1) & np.isin(case.contact["state"], (DWELL, SLIDE, PAUSED))) > 0
     return case.active & touched & (mark[at] == -1)
 
 

@@ -25,6 +25,8 @@ Array = np.ndarray[Any, Any]
 
 # What a force may come behind the motion without its stamps saying so [s]: damping of a surface makes it lead.
 HIDDEN_S = 0.01
+# A delay that is known no better than to this share of itself may as well be a force that settles slowly.
+DOUBT = 1.0 / 3.0
 
 
 def frozen_sensor(case: Case) -> Finding:
@@ -82,7 +84,7 @@ def late_sensor(case: Case) -> Finding:
         severity = "alarm" if ended else "warning"
         return Finding("late sensor", severity, figures, cause, remedy, spans or case.spans(late))
     hidden = shown.behind_s - age if shown is not None else 0.0
-    if shown is not None and hidden - shown.doubt_s > HIDDEN_S:
+    if shown is not None and hidden - shown.doubt_s > HIDDEN_S and shown.doubt_s < DOUBT * hidden:
         cause = (
             f"While the tool pressed, the force lagged {millis(shown.behind_s)} (± {millis(shown.doubt_s)}) behind the "
             f"motion, but the time stamps show {millis(age)}: the readings are older than their stamps."

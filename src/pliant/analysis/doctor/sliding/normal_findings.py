@@ -12,6 +12,7 @@ from pliant.analysis.doctor.finding import Finding
 from pliant.analysis.targets import reported
 from pliant.control.laws.contact.contact_states import SLIDE
 from pliant.control.laws.contact.normal_force import FRICTION_MOST
+from pliant.control.laws.contact.surface_estimate import FRICTION_M
 
 Array = np.ndarray[Any, Any]
 
@@ -96,7 +97,8 @@ def friction_range(case: Case) -> Finding:
         return Finding(name, "not applicable", (), "The contact law did not run.")
     found = friction(case)
     if found is None:
-        return Finding(name, "not checked", (), f"The tool slid for less than {LEAST_SLIDE_S:g} s.")
+        why = f"The tool slid for less than {LEAST_SLIDE_S:g} s beyond the first {1e3 * FRICTION_M:g} mm."
+        return Finding(name, "not checked", (), why)
     rows, value, noise = found
     median = float(np.median(value))
     figures = (
@@ -133,6 +135,8 @@ def friction(case: Case) -> tuple[Array, Array, float] | None:
     along = np.nan_to_num(case.pressed)
     touch = case.setting("contact.touch_n", 0.5)
     rows = np.flatnonzero((case.contact["state"] == SLIDE) & (speed > 1e-5) & (case.contact["force_n"] > touch))
+    # before, the slope is not known yet, and looks like friction
+    rows = rows[case.contact["travelled_m"][rows] > FRICTION_M]
     ticks = round(FRICTION_S / case.dt)
     if len(rows) * case.dt < LEAST_SLIDE_S:
         return None
