@@ -31,6 +31,9 @@ FAULT_NUMBER, FAULT_POSE_ERROR, FAULT_COMMAND, FAULT_LAW, FAULT_SLOW = 1, 2, 3, 
 FAULT_STARVED = 6
 # Sensor trouble t becomes the fault FAULT_SENSOR + t once it has lasted longer than sense.hold_s.
 FAULT_SENSOR = 10
+# Faults of the guard: readings that cannot be true, then motion and commands out of bounds.
+FAULT_STAMP, FAULT_RANGE, FAULT_JUMP, FAULT_DISAGREE, FAULT_STALE = 20, 21, 22, 23, 24
+FAULT_JOINT_SPEED, FAULT_TOOL_SPEED, FAULT_FORCE, FAULT_WORKSPACE, FAULT_DEVIATION, FAULT_OUTPUT = range(25, 31)
 WRENCH_OK, WRENCH_MISSING, WRENCH_SATURATED, WRENCH_NAN, WRENCH_RANGE, WRENCH_STALE, WRENCH_FROZEN = range(7)
 TROUBLES = {
     WRENCH_MISSING: "gave no reading",
@@ -47,6 +50,17 @@ FAULTS = {
     FAULT_SLOW: "the law took longer than a period, many times in a row",
     FAULT_STARVED: "a limit cut most of the law's command for longer than limits.starved_fault_s",
     FAULT_POSE_ERROR: "the pose error of the virtual spring exceeded limits.pose_error_m or limits.pose_error_rad",
+    FAULT_STAMP: "the time stamp of a joint reading was not finite, or went backwards",
+    FAULT_RANGE: "a joint was reported outside its range",
+    FAULT_JUMP: "a joint position jumped",
+    FAULT_DISAGREE: "positions and speeds reported for a joint did not agree",
+    FAULT_STALE: "no new joint readings arrived for longer than guard.stale_s",
+    FAULT_JOINT_SPEED: "a joint was faster than guard.joint_speed_share of its limit",
+    FAULT_TOOL_SPEED: "the tool was faster than guard.tool_speed_share of its limit",
+    FAULT_FORCE: "the force on the tool exceeded guard.force_n or guard.moment_nm",
+    FAULT_WORKSPACE: "the tool left its workspace",
+    FAULT_DEVIATION: "a joint did not follow its command",
+    FAULT_OUTPUT: "a command was beyond what the robot can do",
     **{FAULT_SENSOR + number: f"the force sensor {words}" for number, words in TROUBLES.items()},
 }
 
@@ -153,6 +167,7 @@ READING = Layout(
     "Reading",
     (
         Field("stamp_s", "s", "robot time of the joint state"),
+        Field("age_s", "s", "how much earlier than stamp_s the joints were sampled, where a robot reports it"),
         Field("q", "rad", "joint positions", _J),
         Field("qd", "rad/s", "joint velocities", _J),
         Field("tau", "N m", "joint torques that the drives apply", _J),
@@ -192,6 +207,32 @@ GOAL = Layout(
     ),
 )
 
+GUARD_STATE = Layout(
+    "GuardState",
+    (
+        Field("fault", "", "first fault that the guard found, or 0 (see Faults)", kind="i8"),
+        Field("place", "", "joint, axis or kind of the fault, counted from 0", kind="i8"),
+        Field("value", "", "value that was out of bounds"),
+        Field("limit", "", "its bound"),
+        Field("seen", "", "1 after the first reading", kind="i8"),
+        Field("fresh", "", "1: the reading of this tick is a new one", kind="i8"),
+        Field("at_s", "s", "robot time of the last new reading"),
+        Field("stale_s", "s", "time since then, in periods"),
+        Field("q", "rad", "joints of the last new reading", JOINTS),
+        Field("qd", "rad/s", "their velocities", JOINTS),
+        Field("rate", "rad/s", "their velocities by the change since the reading before", JOINTS),
+        Field("drift", "rad", "recent difference between positions and integrated speeds", JOINTS),
+        Field("top", "m/s, rad/s", "tool speed limits in force: a lowered one takes effect slowly", (2,)),
+        Field("inside", "", "1 once the tool was inside the workspace", kind="i8"),
+        Field("pressed_s", "s", "how long the force on the tool has been too large"),
+        Field("lead", "", "recent largest commanded joint speed, as a share of the limit"),
+        Field("away_s", "s", "how long a joint has been away from its command"),
+        Field("slowest", "", "smallest joint speed since a fault began to brake, as a share of the limit"),
+        Field("sent", "rad", "last commanded joint positions", JOINTS),
+    ),
+)
+"""What the guard remembers. It is not published: all of it follows from the last half second."""
+
 SHARED_STATE = Layout(
     "State",
     (
@@ -201,6 +242,7 @@ SHARED_STATE = Layout(
         Field("busy", "", "1: no other law may take over yet, and the loop may not end", kind="i8"),
         Field("finishes", "", "1: after a failure of the force sensor the law finishes first", kind="i8"),
         Field("fault", "", "number of the fault that stopped the robot, or 0 (see Faults)", kind="i8"),
+        Field("blind", "", "1: a joint reading could not be true, so none is used any more", kind="i8"),
         Field("q_cmd", "rad", "commanded joint positions", _J),
         Field("qd_cmd", "rad/s", "commanded joint velocities", _J),
         Field("pose", "m, -", "X_BC: pose of the compliant frame: the tool at the commanded joints", (7,)),
@@ -245,6 +287,7 @@ STATE = Layout(
         # in telemetry, these are observed.wrench and reading.wrench
         Field("wrench", "N, N m", "last good external wrench at the tool, in the base frame", (6,)),
         Field("wrench_last", "N, N m", "previous raw reading, to detect a frozen sensor", (6,)),
+        Field("guard", "", "what the guard remembers", kind=GUARD_STATE),
         Field("memory", "", "state of the running law, as it declares it", (MAX_LAW_STATE,)),
     ),
 )

@@ -68,6 +68,11 @@ class Cell:
     def observed(self) -> Any:
         return self.controller.observed[0]
 
+    def place(self, q: Array, qd: Array) -> None:
+        """Report these joints in the next tick, as if it were the first reading: no arm could have moved there."""
+        self.reading.q[:6], self.reading.qd[:6] = q, qd
+        self.state.guard.seen = 0
+
     def felt(self) -> Array:
         """What the sensor shows for the push (base axes, at the tool) and the weight of the tool."""
         kinematics.forward_at(self.arm.handle, self.reading.q)
@@ -85,6 +90,8 @@ class Cell:
             if sense:
                 self.reading.wrench[:] = self.felt()
             before = self.state.qd_cmd.copy()
+            self.reading.stamp_s += DT
+            self.reading.wrench_stamp_s = self.reading.stamp_s
             self.controller.tick()
             self.accelerations.append((self.state.qd_cmd - before)[:6] / DT)
             if follow and self.state.started:

@@ -120,7 +120,7 @@ def test_state_pose_is_the_tool_at_the_commanded_joints_from_which_the_tick_star
 def test_observed_pose_and_twist_are_those_of_the_measured_joints() -> None:
     cell, random = moving(), np.random.default_rng(2)
     for _ in range(50):
-        cell.reading.q[:6], cell.reading.qd[:6] = cell.arm.q_home + random.normal(size=6), random.normal(size=6)
+        cell.place(cell.arm.q_home + random.uniform(-1.0, 1.0, 6), random.uniform(-1.0, 1.0, 6))
         q, qd = cell.reading.q[:6].copy(), cell.reading.qd[:6].copy()
         cell.tick(follow=False, sense=False)
         assert_array_equal(cell.observed.pose, cell.arm.pose(q))
@@ -239,7 +239,8 @@ def test_the_tick_equals_the_same_in_numpy_and_pinocchio() -> None:
         state.twist[:], state.wrench_lp[:] = random.normal(size=6) * 0.1, random.normal(size=6) * 5
         U, sigma, _ = np.linalg.svd(cell.arm.jacobian(q))
         state.weakest[:] = U[:, -1]
-        cell.reading.q[:6], cell.reading.qd[:6] = q + 0.01 * random.normal(size=6), random.normal(size=6)
+        cell.place(q + 0.01 * random.normal(size=6), random.normal(size=6))
+        state.guard.sent[:6] = q
         cell.reading.wrench[:] = random.normal(size=6) * 10
         cell.goal.pose[:] = cell.arm.pose(q + 0.1 * random.normal(size=6))
         if sigma[-1] > 0.13:  # nearer to a singularity the tick does more than the other

@@ -36,7 +36,8 @@ def test_velocity_commands_pull_a_robot_that_is_off_back_onto_its_way() -> None:
 
 def test_velocity_commands_never_exceed_the_speed_of_the_robot() -> None:
     cell = moving("velocity")
-    cell.reading.q[:6] += (5.0, -5.0, 5.0, -5.0, 5.0, -5.0)
+    q = cell.reading.q[:6]
+    cell.place(q - np.copysign(2.0, q), cell.reading.qd[:6])
     cell.tick(follow=False)
     assert_allclose(np.abs(cell.command.qd[:6]), Parameters().limits.speed_scale * cell.arm.v_max)
 
@@ -45,8 +46,8 @@ def test_torque_commands_are_computed_torques() -> None:
     cell, random = moving("torque"), np.random.default_rng(4)
     cell.controller.parameters[0].limits.torque_rise_s = 1e-6  # these joints jump, and so must the torques
     for _ in range(20):
-        cell.reading.q[:6] = cell.state.q_cmd[:6] + 0.01 * random.normal(size=6)
-        cell.reading.qd[:6] = cell.state.qd_cmd[:6] + 0.1 * random.normal(size=6)
+        away, faster = random.normal(size=(2, 6))
+        cell.place(cell.state.q_cmd[:6] + 0.01 * away, cell.state.qd_cmd[:6] + 0.1 * faster)
         q, qd, J = cell.reading.q[:6].copy(), cell.reading.qd[:6].copy(), cell.arm.jacobian(cell.reading.q[:6])
         cell.tick(follow=False)
         omega = 2 * np.pi * Parameters().joint_loop.frequency_hz
@@ -59,7 +60,8 @@ def test_torque_commands_are_computed_torques() -> None:
 
 def test_torque_commands_stay_within_the_drives_and_say_so() -> None:
     cell = moving("torque")
-    cell.reading.q[:6] += 2.0
+    q = cell.reading.q[:6]
+    cell.place(q - np.copysign(2.0, q), cell.reading.qd[:6])
     cell.tick(follow=False)
     assert (np.abs(cell.command.tau[:6]) <= cell.arm.tau_max).all()
     assert cell.observed.limits & LIMIT_TORQUE

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field as Bounds
 from pydantic import create_model
 
+from pliant.control.guard_params import Guard
 from pliant.control.laws.contact.contact_params import Contact
 from pliant.control.laws.gains import GAINS
 from pliant.control.laws.law import MAX_LAWS
@@ -208,6 +209,7 @@ class Parameters(Section):
     contact: Contact = Contact()
     joint_loop: JointLoop = JointLoop()
     limits: Limits = Limits()
+    guard: Guard = Guard()
 
 
 _OWN = Field("own", "", "parameters of laws from outside the package, as they declare them", (MAX_OWN_PARAMS,))

@@ -47,6 +47,9 @@ def state_after(record: Any) -> np.ndarray[Any, Any]:
     for name in SHARED_STATE.dtype.names or ():
         state[0][name] = record["state"][name]
     state[0].wrench, state[0].wrench_last = record["observed"]["wrench"], record["reading"]["wrench"]
+    reading, guard = record["reading"], state[0].guard
+    guard.q, guard.qd, guard.sent = reading["q"], reading["qd"], record["state"]["q_cmd"]
+    guard.seen, guard.at_s = 1, reading["stamp_s"] - reading["age_s"]
     law = next((law for law in LAWS.values() if law.number == int(record["state"]["law"])), None)
     if law is not None and law.state is not None:
         remembered = np.frombuffer(record[law.name].tobytes())

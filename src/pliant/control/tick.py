@@ -1,6 +1,6 @@
 """One tick: reading in, command out. A pure function of (model, parameters, state, reading, goal, dt).
 
-    reading ─▶ sense ─▶ law (+ goal) ─▶ inverse ─▶ limits ─▶ command
+    reading ─▶ guard ─▶ sense ─▶ law (+ goal) ─▶ inverse ─▶ limits ─▶ guard ─▶ command
 
 Same inputs, same outputs, bit for bit: the same compiled code serves the paced loop, a whole simulated run in one call,
 and the replay of a recording.
@@ -19,6 +19,7 @@ from pliant.control.limits.reach_edge import SCRATCH as EDGE
 from pliant.control.limits.reach_edge import limit_edge
 from pliant.control.limits.starvation import supervise_limits
 from pliant.control.limits.stopping_path import SCRATCH as INSIDE
+from pliant.control.safety_guard import vet_command, vet_motion, vet_reading
 from pliant.control.sense import external_wrench
 from pliant.kernel import call_at, fill, kernel, put
 from pliant.model.inverse import SCRATCH, damped_inverse, damping_at, smallest_singular_value
@@ -27,9 +28,10 @@ from pliant.records import (
     BY_BRAKE,
     BY_JOINTS,
     FAULT_COMMAND,
+    FAULT_FORCE,
     FAULT_LAW,
-    FAULT_NUMBER,
     FAULT_SENSOR,
+    FAULT_STAMP,
     IDLE,
     MAX_JOINTS,
     MAX_LAW_SCRATCH,
@@ -95,11 +97,14 @@ def move_goal(g, s, dt):
 def step(h, p, s, r, g, c, o, w, mode, dt):
     """The tick on records: see `tick`."""
     _clear(o)
-    _observe(h, s, r, o)
+    believed = vet_reading(h, p, s, r, dt)
+    if believed:
+        _observe(h, r, o)
     needed = must_wait(s, g) or mode != TORQUE or p.without_wrench[g.law] == 0
     good = external_wrench.supervise(p.sense, s, r, needed, dt)
-    if good and s.fault != FAULT_NUMBER:
+    if good and believed:
         external_wrench.external(h, p.sense, r.wrench, w.three, s.wrench)
+    vet_motion(h, p, s, r, o, dt)
     put(o.wrench, s.wrench)
     if s.fault == 0 and (good or not needed if s.started == 0 else s.law != g.law and not must_wait(s, g)):
         _start(h, p, s, r, g, c, o, w, mode, dt)
@@ -124,6 +129,7 @@ def step(h, p, s, r, g, c, o, w, mode, dt):
     if s.started != 0 and s.fault == 0 and g.stop == 0 and law.handles_halt == 0:
         pose_error(s.pose, g.pose, w.e)
         supervise_limits(p.limits, s, w.e, o, dt)
+    vet_command(h, p, s, c, dt)
 
 
 @kernel
@@ -134,8 +140,13 @@ def must_wait(s, g):
 
 @kernel
 def must_finish(s):
-    """Whether the law keeps running after a failure of the force sensor: a tool must not stay pressed."""
-    return s.fault > FAULT_SENSOR and s.finishes != 0
+    """Whether the law keeps running after a failure of the force sensor or too much force: no tool stays pressed."""
+    return s.finishes != 0 and s.blind == 0 and _is_of_sensor(s)
+
+
+@kernel
+def _is_of_sensor(s):
+    return FAULT_SENSOR < s.fault < FAULT_STAMP or s.fault == FAULT_FORCE
 
 
 @kernel
@@ -169,13 +180,8 @@ def _vet(h, s, w):
 
 
 @kernel
-def _observe(h, s, r, o):
+def _observe(h, r, o):
     """Where the tool is and how it moves, from the measured joints."""
-    for i in range(h.n):
-        if not (math.isfinite(r.q[i]) and math.isfinite(r.qd[i])):
-            s.fault = FAULT_NUMBER
-    if s.fault == FAULT_NUMBER:  # from now on no joint reading is looked at
-        return
     forward(h, r.q)
     jacobian(h)
     put(o.pose, h.X_tool)
@@ -222,7 +228,7 @@ def _want(h, p, s, r, g, c, o, w, dt):
     fill(w.qd, 0.0)
     fill(w.lost, 0.0)
     law = w.laws[s.law]
-    if s.started != 0 and s.fault != 0 and s.fault < FAULT_SENSOR:
+    if s.started != 0 and s.fault != 0 and not _is_of_sensor(s):
         call_at(law.fail, (h, p, s, r, g, c, o, w, dt))
     halted = g.stop != 0 and law.handles_halt == 0
     if s.started == 0 or halted or (s.fault != 0 and not must_finish(s)) or law.output == JOINT_TORQUE:
@@ -245,7 +251,7 @@ def _take_over_braking(p, h, s, r):
     Of the drives' pull only what slows a joint down is kept: it may be all that holds against a load that the sensor
     did not report. Where the command was ahead, it must not pull the joint on.
     """
-    if s.driven == BY_BRAKE or s.fault == FAULT_NUMBER:
+    if s.driven == BY_BRAKE or s.blind != 0:
         return
     omega, zeta = 2.0 * math.pi * p.joint_loop.frequency_hz, p.joint_loop.damping_ratio
     for i in range(h.n):
@@ -306,7 +312,7 @@ def _follow(h, s, w, scale, dt):
 @kernel
 def _drive(h, p, s, r, c, w, o, mode, dt):
     """Say the command in the words of the robot's interface; before a first good reading there is nothing to say."""
-    blind = s.fault == FAULT_NUMBER
+    blind = s.blind != 0
     if s.started == 0 or (blind and mode == TORQUE):
         c.mode = IDLE
         return

@@ -9,6 +9,7 @@ import numpy as np
 from pliant.control.axes import turn
 from pliant.control.laws.registry import law_of
 from pliant.control.limits.cuts import ACCELERATION, TOOL_ACCELERATION, TORQUE
+from pliant.loop.guard_text import guard_words
 from pliant.records import (
     FAULT_COMMAND,
     FAULT_LAW,
@@ -46,7 +47,7 @@ def fault_words(state: Any, goal: Any, reading: Any, parameters: Any) -> str:
         )
     if (trouble := number - FAULT_SENSOR) in TROUBLES:
         return _sensor(trouble, state, reading, parameters["sense"])
-    return FAULTS.get(number, f"fault {number}" if number else "")
+    return guard_words(number, state, parameters) or FAULTS.get(number, f"fault {number}" if number else "")
 
 
 def starved_warning(records: np.ndarray[Any, Any], warn_s: float) -> str:

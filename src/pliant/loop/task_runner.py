@@ -16,7 +16,7 @@ from pliant.loop import goal_requests
 from pliant.loop.periods import works_at
 from pliant.loop.resting_check import check_rest
 from pliant.params.declare import bounds_arrays, changed, live_places
-from pliant.records import FAULT_SENSOR, copied
+from pliant.records import FAULT_SENSOR, TROUBLES, copied
 from pliant.robots import open_robot
 from pliant.robots.sensed_robot import with_sensor
 from pliant.robots.simulated import SimRobot
@@ -54,7 +54,7 @@ class TaskRunner:
     @property
     def sensor_words(self) -> str:
         """What a sensor of its own says about its trouble, to append to a fault of the force sensor."""
-        is_its_fault = self.controller.fault > FAULT_SENSOR
+        is_its_fault = self.controller.fault - FAULT_SENSOR in TROUBLES
         return self._sensor.words if self._sensor is not None and is_its_fault else ""
 
     def begin(self) -> None:

@@ -58,7 +58,7 @@ def trouble(p, s, r, dt):
         return WRENCH_NAN
     if not inside:
         return WRENCH_RANGE
-    if r.stamp_s - r.wrench_stamp_s > p.stale_s:
+    if not r.stamp_s - r.wrench_stamp_s <= p.stale_s:  # a stamp that is not finite is no proof either
         return WRENCH_STALE
     if p.frozen_s > 0.0 and s.same_s > p.frozen_s:
         return WRENCH_FROZEN

@@ -212,7 +212,7 @@ class UrRobot(Robot):
         r.q[:6], r.qd[:6], r.tau[:6] = q, qd, tau
         to_sensor(self.arm, r.q, force, r.wrench)
         # the robot's time advances while a packet is in transit: a late packet is an old one
-        r.stamp_s, r.wrench_stamp_s, r.wrench_state = stamp + age, stamp, WRENCH_OK
+        r.stamp_s, r.age_s, r.wrench_stamp_s, r.wrench_state = stamp + age, age, stamp, WRENCH_OK
 
     def _packet(self) -> tuple[Any, ...]:
         """The numbers of one packet; if another one arrives meanwhile, reading starts over."""
