@@ -231,7 +231,7 @@ GUARD_STATE = Layout(
         Field("sent", "rad", "last commanded joint positions", JOINTS),
     ),
 )
-"""What the guard remembers. It is not published: all of it follows from the last half second."""
+"""What the guard remembers. It is not published: all of it follows from the last second."""
 
 SHARED_STATE = Layout(
     "State",

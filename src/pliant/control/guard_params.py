@@ -23,7 +23,7 @@ class Guard(Section):
         unit="rad",
         ge=0.001,
         le=1,
-        help="How far positions and reported speeds of a joint may drift apart within about 0.1 s (m for a prismatic "
+        help="How far positions and reported speeds of a joint may drift apart within about 0.3 s (m for a prismatic "
         "joint).",
     )
     stale_s: float = param(

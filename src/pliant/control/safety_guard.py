@@ -42,7 +42,7 @@ _SAME_S = 1e-6
 # collision, or a stop by the robot itself. A gap is longer than so many periods.
 _HARSH, _GAP = 4.0, 5.0
 # Time over which positions and speeds are compared [s]. Well above the delay of a filter on the speed.
-_COMPARED_S = 0.1
+_COMPARED_S = 0.3
 # A speed is real if the positions moved by at least this share of it.
 _REAL = 0.5
 # Time in which a lowered limit of the tool speed takes effect: the arm needs it to brake [s].

@@ -35,6 +35,8 @@ from pliant.task.schema import Task
 
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
 _SETTLE_S = 1.0
+# The longest time for which a fault may brake before that [s].
+_BRAKE_MOST_S = 5.0
 # At the latest after this many ticks the loop looks whether its owner lives, and obeys signals.
 _MOST_PERIODS = 32
 # A user's law that makes so many periods in a row too long is stopped.
@@ -117,8 +119,9 @@ class Loop:
         """How long it takes at most until the arm stands [s]."""
         controller = self.runner.controller
         n, scale = controller.arm.n, float(controller.parameters[0].limits.acceleration_scale)
-        slowest = np.max(np.abs(controller.state[0].qd_cmd[:n]) / (scale * controller.arm.a_max))
-        return float(slowest) + _SETTLE_S
+        slowest = float(np.max(np.abs(controller.state[0].qd_cmd[:n]) / (scale * controller.arm.a_max)))
+        # a speed that is not finite says nothing, and no arm brakes longer than this
+        return _SETTLE_S + (min(slowest, _BRAKE_MOST_S) if np.isfinite(slowest) else 0.0)
 
     def _listen(self, number: int) -> bool:
         """The one point of a tick where the world outside is heard: script, requests, parameters. False: end."""

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from pliant.control.axes import turn
+from pliant.control.guard_words import guard_words
 from pliant.control.laws.registry import law_of
 from pliant.control.limits.cuts import ACCELERATION, TOOL_ACCELERATION, TORQUE
-from pliant.loop.guard_text import guard_words
 from pliant.records import (
     FAULT_COMMAND,
     FAULT_LAW,
