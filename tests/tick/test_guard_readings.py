@@ -153,6 +153,7 @@ def test_readings_that_arrive_late_in_a_fast_motion_are_no_fault(late: int) -> N
     cell = resting(limits__linear_speed_m_s=3.0, limits__angular_speed_rad_s=10.0, guard__deviation_rad=1.0)
     q, t = cell.reading.q[:6].copy(), 0.0
     start, stamp = q.copy(), float(cell.reading.stamp_s)
+    stamp_now = stamp
     for tick in range(400):
         t += DT
         if tick % late == 0:
