@@ -50,7 +50,7 @@ class Following:
         q = q[: len(self._names)]
         off = np.maximum(self._least.min(axis=0) - q, q - self._most.max(axis=0))
         worst = int(off.argmax())
-        if self._part < 0 or not off[worst] > NEAR:
+        if self._part < 0 or off[worst] <= NEAR:  # a position that is not finite is not near
             self._off_since = math.inf
             return ""
         now = time.monotonic()

@@ -217,10 +217,3 @@ def test_a_steady_arm_says_so_and_an_ended_program_takes_no_more_commands() -> N
     say(made, SERVO_J, *(q + 0.1))
     run(made, 0.2)
     assert made.arm.q == pytest.approx(q, abs=1e-6)
-
-
-def test_a_command_that_it_does_not_know_is_answered_and_said() -> None:
-    made = controller()
-    say(made, 43)
-    assert made.program.ready == DONE
-    assert "Unknown command 43" in made.messages[0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pliant.control.parameters import Parameters, Sense
@@ -157,6 +159,36 @@ def test_two_threads_are_never_in_ur_rtde_at_once(cell: Cell, monkeypatch: pytes
     assert "disconnect" in cell.control.calls
 
 
+@pytest.mark.parametrize("stamp", [math.nan, math.inf])
+def test_a_time_stamp_that_is_not_finite_is_a_fault_at_once(cell: Cell, stamp: float) -> None:
+    cell.receive.stamp = stamp
+    cell.control.calls.clear()
+    assert "which is not finite" in cell.run(3)
+    assert "servoJ" not in cell.control.calls
+
+
+def test_packets_that_never_stop_arriving_are_a_fault_in_bounded_time(cell: Cell) -> None:
+    class Flood(Receive):
+        def __getattr__(self, name: str) -> Any:
+            if name == "getTimestamp":
+                self.stamp += 1e-4
+            return super().__getattr__(name)
+
+    cell.robot._receive = Flood()
+    assert "arrive faster than they can be read: 10 arrived during one reading" in cell.run(1)
+
+
+@pytest.mark.parametrize("bits", [0, 1 << 11])
+def test_safety_bits_that_say_nothing_are_a_fault(cell: Cell, bits: int) -> None:
+    cell.receive.safety = bits
+    assert "neither normal nor reduced mode" in cell.run(1)
+
+
+def test_a_slider_that_is_not_a_number_is_a_fault(cell: Cell) -> None:
+    cell.receive.slider = math.nan
+    assert "the speed slider" in cell.run(1)
+
+
 # ---- before the first command --------------------------------------------------------------------------------------
 
 
@@ -182,6 +214,46 @@ def test_the_program_is_watched_from_its_start_and_closely_from_the_first_comman
     assert opened.control.watchdogs == [pytest.approx(30.0)]
     opened.run(2)
     assert opened.control.watchdogs[1:] == [pytest.approx(0.1)]
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [({"stamp": math.nan}, "sends no data"), ({"slider": math.nan}, "The speed slider"), ({"safety": 0}, "neither")],
+)
+def test_a_value_that_is_not_proven_good_never_starts(opened: Cell, what: dict[str, float], words: str) -> None:
+    opened.receive.__dict__.update(what)
+    clock = iter(range(10**6))
+    driver.time.monotonic = lambda: float(next(clock))  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(RejectedError, match=words):
+        opened.robot.open()
+
+
+def test_a_tool_point_that_is_not_finite_never_starts(opened: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    clock = iter(range(10**6))
+    monkeypatch.setattr(driver, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=lambda _: None))
+    monkeypatch.setattr(opened.receive, "getActualTCPPose", lambda: [math.nan] * 6, raising=False)
+    with pytest.raises(RejectedError, match="tool point"):
+        opened.robot._must_be_this_arm()
+
+
+def test_joints_that_are_not_finite_are_not_at_the_start(opened: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opened.receive, "getActualQ", lambda: [math.nan] * 6, raising=False)
+    opened.robot.start_q = np.zeros(6)
+    with pytest.raises(RejectedError, match="The task starts at start_q"):
+        opened.robot._must_be_at_start()
+
+
+def test_a_program_is_not_ended_under_an_arm_whose_speed_is_unknown(
+    opened: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened.receive, "getRuntimeState", lambda: 2, raising=False)
+    monkeypatch.setattr(opened.receive, "getActualQd", lambda: [math.nan] * 6, raising=False)
+    clock = iter(range(10**6))
+    driver.time.monotonic = lambda: float(next(clock))  # pyright: ignore[reportAttributeAccessIssue]
+    recovery.remember(HOST)
+    with pytest.raises(RejectedError, match="A program is running"):
+        opened.robot._must_be_free(None)
 
 
 def test_a_loop_that_is_killed_while_its_program_is_sent_is_remembered(

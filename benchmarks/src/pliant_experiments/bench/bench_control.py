@@ -27,7 +27,11 @@ from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.bench.allocation import heap_in_use, numba_allocations
 from pliant_experiments.bench.bench_impedance import impedance_tick
 from pliant_experiments.bench.lateness import Stop, busy_reader, cyclictest, lateness, plain_loop, studio_with_pages
+<<<<<<< HEAD
 from pliant_experiments.bench.mujoco_kinematics import by_mujoco, largest_gap, places_of
+=======
+from pliant_experiments.bench.same_reading import accept_same_reading
+>>>>>>> 66ce400 (Accept only proven values from a UR, and let its emulator protect itself)
 from pliant_experiments.bench.upkeep import upkeep
 from pliant_experiments.scenes.probe_tool import TOOL
 
@@ -37,6 +41,8 @@ def _many_ticks(handle, parameters, state, reading, goal, command, observed, wor
     h, p, s, r = handle[0], parameters[0], state[0], reading[0]
     g, c, o, w = goal[0], command[0], observed[0], work[0]
     for _ in range(n):
+        r.stamp_s += dt
+        r.wrench_stamp_s += dt
         step(h, p, s, r, g, c, o, w, mode, dt)
 
 
@@ -69,9 +75,7 @@ def _moving_controller() -> Controller:
     )
     simulation = Simulation(task)
     simulation.advance(100)
-    controller = simulation.runner.controller
-    controller.parameters[0].sense.frozen_s = 0.0  # the benchmark shows the same reading to every tick
-    return controller
+    return accept_same_reading(simulation.runner.controller)
 
 
 def _hard_tick(controller: Controller) -> float:
@@ -95,9 +99,7 @@ def _sliding_controller() -> Controller:
 
     simulation = Simulation(task((dome(2e4),), QUICK, 0, 60.0, dwell_s=0.2, length_m=10.0, speed_m_s=1e-4))
     simulation.advance(1500)
-    controller = simulation.runner.controller
-    controller.parameters[0].sense.frozen_s = 0.0
-    return controller
+    return accept_same_reading(simulation.runner.controller)
 
 
 def _allocated_by(controller: Controller) -> tuple[int, int]:

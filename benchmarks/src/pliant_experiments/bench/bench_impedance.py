@@ -9,6 +9,7 @@ from pliant.analysis.targets import Figure, at_most
 from pliant.session.in_process.simulation import Simulation
 from pliant.task.schema import Task
 from pliant.world.world_config import Push, SimConfig
+from pliant_experiments.bench.same_reading import accept_same_reading
 from pliant_experiments.scenes.probe_tool import TOOL
 
 
@@ -20,8 +21,7 @@ def impedance_tick(many_ticks: Any, best: Callable[[Callable[[], Any], int], flo
     )  # fmt: skip
     simulation = Simulation(task)
     simulation.advance(100)
-    controller = simulation.runner.controller
-    controller.parameters[0].sense.frozen_s = 0.0  # the benchmark shows the same reading to every tick
+    controller = accept_same_reading(simulation.runner.controller)
     n, state = 400, controller.state.copy()
 
     def move() -> None:  # the same part of the push every time, short enough to fit between other programs

@@ -74,7 +74,7 @@ def run(
 
     model, task = cell
     arm = EmulatedArm(model, task.sim.tool or task.tool, task.sim, task.start_q)
-    controller = Controller(arm, model, version, faults)
+    controller = Controller(arm, model, version, faults, _show)
     server, kept = Server(controller, host), Trace(controller) if trace else None
     ended: list[Any] = []
     signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
@@ -92,6 +92,14 @@ def run(
             kept.save(trace)
     out.print(f"{controller.now:.1f} s emulated, {controller.missed} period{'s' * (controller.missed != 1)} missed.")
     return 0
+
+
+def _show(text: str) -> None:
+    """Show a message of the controller on this terminal, where its pendant would show it."""
+    from pliant.cli.show import out
+
+    out.print(text)
+    sys.stdout.flush()
 
 
 def _say_start(model: str, host: str, names: tuple[str, ...], source: str | None, faults: tuple[Fault, ...]) -> None:

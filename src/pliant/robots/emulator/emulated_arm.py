@@ -21,6 +21,10 @@ from pliant.world.world_config import SimConfig
 Array = np.ndarray[Any, Any]
 
 DT = 0.002
+# A controller stops protectively above this share of a joint's top speed, at this distance of a joint from its
+# reference [rad], and where a new target is farther than this from the last one [rad]. The real figures are not
+# published.
+_TOO_FAST, _AWAY, _STEP = 1.1, 0.1, 0.1
 
 
 class EmulatedArm:
@@ -36,6 +40,7 @@ class EmulatedArm:
         self.n = self._sim.arm.n
         self.mass, self.com, self.tcp = 0.0, np.zeros(3), np.zeros(6)
         self._zero, self._speed, self._ramp = np.zeros(6), np.zeros(self.n), 0.0
+        self._bad = ""
         self._pushes = [(float(p.start), float(p.end)) for p in self.world.push[: self.world.n_pushes]]
         self.hold_pushes()
         self.read()
@@ -57,9 +62,20 @@ class EmulatedArm:
         self._command[0].mode = IDLE
 
     def servo(self, q: Any) -> None:
+<<<<<<< HEAD
         """Move towards these joint positions [rad]."""
+=======
+        """Joint positions; one that cannot be reached is kept for `trouble` and not carried out."""
+        target = np.asarray(q, float)
+        last = self._command[0].q[: self.n] if self._command[0].mode == POSITION else self.q
+        away = np.abs(target - last)
+        if not away.max() <= _STEP:
+            joint = int(away.argmax())
+            self._bad = f"the target of joint {joint + 1} jumped by {away[joint]:.3g} rad, more than {_STEP:g} rad"
+            return
+>>>>>>> 66ce400 (Accept only proven values from a UR, and let its emulator protect itself)
         self._command[0].mode = POSITION
-        self._command[0].q[: self.n] = q
+        self._command[0].q[: self.n] = target
 
     def speed(self, qd: Any, acceleration: float) -> None:
         """Joint speeds, reached by a ramp of this acceleration [rad/s²] of the leading joint."""
@@ -67,9 +83,15 @@ class EmulatedArm:
             self._command[0].qd[:] = 0.0
         self._command[0].mode = VELOCITY
         self._speed[:], self._ramp = qd, acceleration
+        if not np.isfinite([*self._speed, acceleration]).all():
+            self._bad = "a commanded speed was not finite"
+            self.idle()
 
     def torque(self, tau: Any) -> None:
         """Joint torques in addition to those that hold the arm and the payload set in the controller."""
+        if not np.isfinite(tau).all():
+            self._bad = "a commanded torque was not finite"
+            return
         self._command[0].mode = TORQUE
         self._command[0].tau[: self.n] = np.asarray(tau) + self._weight()
 
@@ -81,6 +103,28 @@ class EmulatedArm:
     def brake(self, halted: bool) -> None:
         """Stop and hold, or become ready again."""
         self.world.halted = int(halted)
+
+    def trouble(self) -> str:
+        """Why the controller must stop the arm protectively now; "" if it need not."""
+        words, self._bad = self._bad, ""
+        if self.world.stop.reason:  # sim.effects.stop has acted
+            words = self._sim.fault.partition(": ")[2]
+            self.world.stop.reason = 0
+        if words or self.world.halted:
+            return words
+        arm, reference = self._sim.arm, self.world.ref[: self.n]
+        speed, away = np.abs(self.qd) / (_TOO_FAST * arm.v_max), np.abs(reference - self.q)
+        outside = np.maximum(arm.q_min - self.q, self.q - arm.q_max)
+        if not speed.max() <= 1.0:
+            joint = int(speed.argmax())
+            return f"joint {joint + 1} moved at {self.qd[joint]:.3g} rad/s; its limit is {arm.v_max[joint]:.3g} rad/s"
+        if not away.max() <= _AWAY:
+            joint = int(away.argmax())
+            return f"joint {joint + 1} was {away[joint]:.3g} rad from its reference, more than {_AWAY:g} rad"
+        if not outside.max() <= 0.0:
+            joint = int(outside.argmax())
+            return f"joint {joint + 1} was at {self.q[joint]:.4g} rad, outside its range"
+        return ""
 
     def zero_force(self) -> None:
         """Zero the sensor at its present reading, in flange axes."""

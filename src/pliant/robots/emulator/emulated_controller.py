@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 from pliant.robots.emulator.emulated_arm import DT, EmulatedArm
@@ -22,16 +24,24 @@ MODES = {3: "POWER_OFF", 5: "IDLE", 7: "RUNNING"}
 
 
 class Controller:
-    """A controller with its arm. `line` receives network faults: silence, delay, disconnect."""
+    """A controller with its arm. `show` gets what the pendant would show, such as a runtime error."""
 
-    def __init__(self, arm: EmulatedArm, model: str, version: Version, faults: tuple[Fault, ...] = ()) -> None:
-        self.arm, self.model, self.version = arm, model, version
+    def __init__(
+        self,
+        arm: EmulatedArm,
+        model: str,
+        version: Version,
+        faults: tuple[Fault, ...] = (),
+        show: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        self.arm, self.model, self.version, self._show = arm, model, version, show
         self.program = Program(arm, self.say, by_torque=takes_torque(version))
         self.safety, self.mode, self.remote = NORMAL, 7, True
         self.silent_until, self.late_s, self.hangs_up = 0.0, 0.0, False
         self.slider, self.lockstep_s = 1.0, 0.0
         self.messages: list[str] = []
         self.missed = 0
+        self._false: list[Fault] = []
         self.values: dict[str, Any] = blank()
         self._planned = [fault for fault in faults if fault.at_s is not None]
         self._moving_since = -1.0
@@ -46,8 +56,9 @@ class Controller:
         return self.arm.time_s + self.missed * DT
 
     def say(self, text: str) -> None:
-        """Send a message to the clients' logs."""
+        """Send a message to the clients' logs, and show it."""
         self.messages.append(text)
+        self._show(text)
 
     # -- a period --
 
@@ -60,6 +71,9 @@ class Controller:
         self._due()
         self.arm.advance()
         self.arm.read()
+        if words := self.arm.trouble():
+            self._halt(PROTECTIVE, f"a protective stop: {words}")
+            self.say(f"Protective stop: {words}.")
         self.tell()
 
     def _due(self) -> None:
@@ -106,6 +120,8 @@ class Controller:
                 self.lockstep_s = fault.numbers[0]
             case "push":
                 self.arm.push(fault.numbers[:6], fault.numbers[6])
+            case "false position" | "false speed" | "false zeros" | "false shift" | "false stamp":
+                self._false.append(fault)
             case "clear":
                 self.clear()
 
@@ -117,6 +133,7 @@ class Controller:
         """Clear all faults; a stopped program stays stopped, and a slow watchdog and a lockstep stay as they are."""
         self.safety, self.mode, self.remote, self.silent_until, self.late_s = NORMAL, 7, True, 0.0, 0.0
         self.slider = 1.0
+        self._false.clear()
 
     @property
     def is_silent(self) -> bool:
@@ -146,3 +163,19 @@ class Controller:
             target_speed_fraction=self.slider, payload=arm.mass, payload_cog=tuple(arm.com.tolist()),
             output_int_register_0=program.ready, output_int_register_1=program.answer, output_int_register_2=0,
         )  # fmt: skip
+        for fault in self._false:
+            values.update(self._falsified(fault))
+
+    def _falsified(self, fault: Fault) -> dict[str, Any]:
+        """What the controller reports instead of the truth."""
+        q, qd = list(self.values["actual_q"]), list(self.values["actual_qd"])
+        match fault.name:
+            case "false stamp":
+                return {"timestamp": math.nan}
+            case "false zeros":
+                return {"actual_q": (0.0,) * len(q), "actual_qd": (0.0,) * len(q)}
+            case "false shift":
+                return {"actual_q": tuple(each + fault.numbers[0] for each in q)}
+        joint, value = round(fault.numbers[0]) - 1, fault.numbers[1]
+        (q if fault.name == "false position" else qd)[joint] = value
+        return {"actual_q": tuple(q), "actual_qd": tuple(qd)}

@@ -1,7 +1,8 @@
 """Faults of the emulated controller, and how to request them: one line of words.
 
 protective stop | emergency stop | safeguard stop | safety stop | stop program | mode idle | local control
-speed slider 0.5 | silence 0.5 | late 0.02 | hang up | watchdog slow 3 | lockstep 5 | push 10 0 0 0 0 0 1.5 | clear
+speed slider 0.5 | silence 0.5 | late 0.02 | hang up | watchdog slow 3 | lockstep 5 | push 10 0 0 0 0 0 1.5
+false position 2 1e6 | false speed 2 1e9 | false zeros | false shift 1 | false stamp | clear
 """
 
 from __future__ import annotations
@@ -19,17 +20,23 @@ _NUMBERS = {
     "watchdog slow": ("the shortest time until it acts [s]", "3"),
     "lockstep": ("the longest wait for a command [s]", "5"),
     "push": ("the wrench [N, N m] and the duration [s]", "10 0 0 0 0 0 1.5"),
+    "false position": ("the joint, 1 to 6, and what it reports [rad]", "2 1e6"),
+    "false speed": ("the joint, 1 to 6, and what it reports [rad/s]", "2 1e9"),
+    "false shift": ("what is added to all positions [rad]", "1"),
 }
 # What the last number of a fault is, and its unit: it must not be negative.
 _LAST = {
     "speed slider": ("position", ""), "silence": ("duration", "s"), "late": ("delay", "s"),
     "watchdog slow": ("time", "s"), "lockstep": ("wait", "s"), "push": ("duration", "s"),
 }  # fmt: skip
+# The first number of these is a joint.
+_JOINT_FIRST = {"false position", "false speed"}
 # How many numbers follow the words.
 FAULTS = {
     "protective stop": 0, "emergency stop": 0, "safeguard stop": 0, "safety stop": 0, "stop program": 0, "mode idle": 0,
     "local control": 0, "speed slider": 1, "silence": 1, "late": 1, "hang up": 0, "watchdog slow": 1,
-    "lockstep": 1, "push": 7, "clear": 0,
+    "lockstep": 1, "push": 7, "false position": 2, "false speed": 2, "false zeros": 0, "false shift": 1,
+    "false stamp": 0, "clear": 0,
 }  # fmt: skip
 
 
@@ -51,7 +58,9 @@ class Fault:
         numbers = tuple(_number(word) for word in words.strip()[len(name) :].split())
         if len(numbers) != FAULTS[name] or not all(map(math.isfinite, numbers)):
             raise _malformed(name, text)
-        if numbers and numbers[-1] < 0.0:
+        if name in _JOINT_FIRST and numbers[0] not in range(1, 7):
+            raise _rejected(f"The joint in '{text}' is {numbers[0]:g}", "a whole number from 1 to 6", text)
+        if numbers and name in _LAST and numbers[-1] < 0.0:
             what, unit = _LAST[name]
             least = f"0 {unit}".strip()
             raise _rejected(f"The {what} in '{text}' is {numbers[-1]:g} {unit}".strip(), f"{least} or more", text)

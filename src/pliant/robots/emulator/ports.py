@@ -244,3 +244,5 @@ class Server:
         client.line.close()
         if client in self.clients:
             self.clients.remove(client)
+        if client.inputs:
+            self.controller.program.leave()

@@ -2,7 +2,8 @@
 
 The uploaded URScript is not interpreted: it is always that of ur_rtde, whose use of the registers is implemented here.
 A realtime command takes effect at once and lasts until another arrives; any other command ends torque control, and the
-arm holds its position. Other commands run once, are answered with `DONE`, and are then cleared by command 0.
+arm holds its position. Other commands run once, are answered with `DONE`, and are then cleared by command 0. A command
+that is not implemented ends the program with a runtime error: no client may take it for done.
 """
 
 from __future__ import annotations
@@ -78,10 +79,15 @@ class Program:
             self.ready, self._executing = READY, False
         elif command in _REALTIME:
             self._move(command, values)
-            self.ready = READY
+            self.ready = READY if self.plays else 0
         elif not self._executing:
-            self._executing, self.ready = True, DONE
+            self._executing = True
             self._do(command, values)
+            self.ready = DONE if self.plays or command == END else 0
+
+    def leave(self) -> None:
+        """The client is gone: nobody sends torques any more. Motion by position or speed is left to the watchdog."""
+        self.arm.end_torque()
 
     def _move(self, command: int, values: Values) -> None:
         """A realtime command. The pushes of the task begin with the first one."""
@@ -122,7 +128,9 @@ class Program:
             self._unknown(command)
 
     def _unknown(self, command: int) -> None:
-        self._say(f"Unknown command {command}: the emulator ignored it.")
+        words = f"runtime error: the emulator does not implement command {command} of ur_rtde, so it ended the program"
+        self._say(f"{words[0].upper()}{words[1:]}.")
+        self.stop(words)
 
 
 def _doubles(values: Values, n: int) -> list[float]:

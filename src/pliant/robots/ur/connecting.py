@@ -58,7 +58,10 @@ def ask_version(host: str) -> rtde.Version:
 def _asked(line: socket.socket, buffer: bytearray, kind: int, body: bytes = b"") -> bytes:
     """The answer to a packet; other packets are skipped, and `buffer` keeps bytes that came too early."""
     line.sendall(rtde.packet(kind, body))
+    deadline = time.monotonic() + _ANSWER_S
     while (found := rtde.take(buffer)) is None or found[0] != kind:
+        if time.monotonic() > deadline:
+            raise OSError("it sent other packets, but no answer")
         if found is None:
             if not (data := line.recv(4096)):
                 raise OSError("it closed the connection")

@@ -14,6 +14,8 @@ _SAFETY = (
     (3, "it is in recovery mode", "Move it back within its limits on the pendant"),
     (10, "it was stopped by its safety system", "Read the reason on the pendant and clear it first"),
 )
+# Bits of safety_status_bits of which one is set while the safety system lets the robot move: normal and reduced mode.
+_MOVES = 1 << 0 | 1 << 1
 _MODES = {
     -1: "no controller", 0: "disconnected", 1: "confirm safety", 2: "booting", 3: "power off", 4: "power on",
     5: "idle", 6: "backdrive", 8: "updating firmware",
@@ -32,6 +34,11 @@ def trouble(safety_bits: int, robot_mode: int) -> str:
     for bit, words, remedy in _SAFETY:
         if safety_bits >> bit & 1:
             return f"{words}. {remedy}"
+    if not safety_bits & _MOVES:
+        return (
+            f"its safety system reports neither normal nor reduced mode (safety status bits {safety_bits:#x}). Read "
+            "the details on the pendant"
+        )
     if robot_mode != RUNNING:
         mode = _MODES.get(robot_mode, str(robot_mode))
         return f"it is in mode '{mode}', not 'running'. Switch the arm on and release its brakes on the pendant"

@@ -60,6 +60,8 @@ _FULL = 0.995
 _NO_PROGRAM, _STILL = (0, 1), 0.01
 # How long the controller may take to send its first packet [s].
 _FIRST_S = 5.0
+# How often reading starts over because another packet arrived meanwhile.
+_TRIES = 10
 # Allowed distance of our tool point from the controller's [m], which includes the arm's calibration; and how long the
 # controller may take to report it with the tool that was set [s].
 _SAME_M, _SAME_S = 0.02, 3.0
@@ -120,16 +122,16 @@ class UrRobot(Robot):
 
     def _must_be_well(self) -> None:
         deadline = time.monotonic() + _FIRST_S
-        while self._receive.getTimestamp() == 0.0 and time.monotonic() < deadline:
+        while not self._receive.getTimestamp() > 0.0 and time.monotonic() < deadline:
             time.sleep(0.005)
-        if self._receive.getTimestamp() == 0.0:
+        if not 0.0 < self._receive.getTimestamp() < math.inf:
             raise RejectedError(
                 f"The controller at {self.address.host} accepted the connection but sends no data. Check its pendant.",
                 field="robot",
             )
         if words := trouble(self._receive.getSafetyStatusBits(), self._receive.getRobotMode()):
             raise RejectedError(f"The robot at {self.address.host} cannot move: {words}.", field="robot")
-        if (share := self._receive.getTargetSpeedFraction()) < _FULL:
+        if not (share := self._receive.getTargetSpeedFraction()) >= _FULL:
             raise RejectedError(
                 f"The speed slider of the robot at {self.address.host} is at {100 * share:.0f} %, {_SLOW}.",
                 field="robot",
@@ -139,7 +141,7 @@ class UrRobot(Robot):
         """No other program may be running: ours would interrupt it."""
         host, deadline, fastest = self.address.host, time.monotonic() + _LEFT_S, 0.0
         while self._receive.getRuntimeState() not in _NO_PROGRAM:
-            fastest = max(fastest, *map(abs, self._receive.getActualQd()))
+            fastest = float(np.max(np.abs([fastest, *self._receive.getActualQd()])))  # NaN stays NaN: not at rest
             if time.monotonic() > deadline:
                 if fastest < _STILL and recovery.may_be_ours(host, program):
                     _note(f"Ending the program that an earlier loop left on the controller at {host}.")
@@ -156,7 +158,7 @@ class UrRobot(Robot):
         if not len(self.start_q):
             return
         off = np.abs(np.array(self._receive.getActualQ()) - self.start_q)
-        if off.max() > _NEAR:
+        if not off.max() <= _NEAR:
             joint = int(off.argmax())
             raise RejectedError(
                 f"The task starts at start_q, but {self.arm.joint_names[joint]} is {np.degrees(off[joint]):.1f}° away. "
@@ -178,7 +180,7 @@ class UrRobot(Robot):
     def _must_be_this_arm(self) -> None:
         """The controller's tool point must agree with our model; otherwise the arm is a different one."""
         deadline = time.monotonic() + _SAME_S
-        while (off := self._off_m()) > _SAME_M:
+        while not (off := self._off_m()) <= _SAME_M:
             if time.monotonic() > deadline:
                 raise RejectedError(
                     f"The tool point of the controller at {self.address.host} is {1e3 * off:.0f} mm away from that of "
@@ -204,7 +206,9 @@ class UrRobot(Robot):
     def _fill(self, r: Any) -> None:
         """The newest packet as a reading."""
         now = time.monotonic()
-        stamp, q, qd, tau, force = self._packet()
+        if (packet := self._packet()) is None:
+            return
+        stamp, q, qd, tau, force = packet
         age = self._age(stamp, now)
         self._judge(stamp, age, now)
         if not self.fault and (words := self._following.fault(np.array(q))):
@@ -214,16 +218,26 @@ class UrRobot(Robot):
         # the robot's time advances while a packet is in transit: a late packet is an old one
         r.stamp_s, r.age_s, r.wrench_stamp_s, r.wrench_state = stamp + age, age, stamp, WRENCH_OK
 
-    def _packet(self) -> tuple[Any, ...]:
-        """The numbers of one packet; if another one arrives meanwhile, reading starts over."""
+    def _packet(self) -> tuple[Any, ...] | None:
+        """The numbers of one packet; if another one arrives meanwhile, reading starts over, a few times."""
         receive = self._receive
-        stamp = receive.getTimestamp()
-        while True:
+        stamp = newest = receive.getTimestamp()
+        for _ in range(_TRIES):
+            stamp = newest
             motion = receive.getActualQ(), receive.getActualQd(), receive.getTargetMoment()
             force, newest = receive.getActualTCPForce(), receive.getTimestamp()
-            if newest == stamp:
+            if newest == stamp and math.isfinite(stamp):
                 return stamp, *motion, force
-            stamp = newest
+        if math.isfinite(newest):
+            self._fail(
+                f"the packets of the controller at {self.address.host} arrive faster than they can be read: "
+                f"{_TRIES} arrived during one reading. Check whether this computer is overloaded"
+            )
+        else:
+            self._fail(
+                f"the controller at {self.address.host} sent the time stamp {newest}, which is not finite. Restart it"
+            )
+        return None
 
     def _age(self, stamp: float, now: float) -> float:
         """How much longer this packet was in transit than the fastest one [s]."""
@@ -246,7 +260,7 @@ class UrRobot(Robot):
             self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms. {_LINE}")
         elif not self._is_connected():
             self._lose()
-        elif (share := receive.getTargetSpeedFraction()) < _FULL:
+        elif not (share := receive.getTargetSpeedFraction()) >= _FULL:
             self._fail(f"the speed slider of the robot at {host} was set to {100 * share:.0f} %, {_SLOW}")
         elif not self._armed or self._control.isProgramRunning():
             self._halted_at = math.inf
