@@ -68,10 +68,10 @@ def test_a_tool_that_really_is_too_fast_is_braked(interface: str) -> None:
 
 
 def test_a_tool_that_turns_too_fast_is_braked() -> None:
-    cell = resting(guard__deviation_rad=1.0)
+    cell = resting(guard__deviation_rad=1.0, limits__angular_speed_rad_s=0.5)
     hurl(cell, 5, 3.0, accel=20.0)
     assert (cell.state.fault, cell.state.blind) == (FAULT_TOOL_SPEED, 0)
-    assert "limits.angular_speed_rad_s allows (2.25 rad/s)" in said(cell)
+    assert "guard.tool_turn_share (4) of limits.angular_speed_rad_s allows (2 rad/s)" in said(cell)
 
 
 def test_a_lowered_speed_limit_leaves_the_arm_the_time_to_brake() -> None:

@@ -36,8 +36,14 @@ class Guard(Section):
         1.5,
         ge=1.05,
         le=3,
-        help="Measured tool speed at which the robot stops, as a share of limits.linear_speed_m_s and "
-        "limits.angular_speed_rad_s.",
+        help="Measured speed of the tool point at which the robot stops, as a share of limits.linear_speed_m_s.",
+    )
+    tool_turn_share: float = param(
+        4.0,
+        ge=1.05,
+        le=10,
+        help="Measured turning speed of the tool at which the robot stops, as a share of limits.angular_speed_rad_s. "
+        "No law limits it in directions that it does not control.",
     )
     workspace_margin_m: float = param(
         0.05,

@@ -41,7 +41,7 @@ def guard_words(fault: int, state: Any, parameters: Any) -> str:
         FAULT_STALE: f"the joint readings were {value:.3g} s old, older than guard.stale_s ({limit:g} s). {_LINE}",
         FAULT_JOINT_SPEED: f"{joint} was measured at {size:.3g} rad/s, more than guard.joint_speed_share "
         f"({float(guard['joint_speed_share']):g}) of its speed limit allows ({limit:.3g} rad/s). Find what drove it",
-        FAULT_TOOL_SPEED: _tool_speed(place, value, limit, float(guard["tool_speed_share"])),
+        FAULT_TOOL_SPEED: _tool_speed(place, value, limit, guard),
         FAULT_FORCE: f"the {'moment' if place else 'force'} on the tool was {value:.3g} {'N m' if place else 'N'} for "
         f"longer than sense.hold_s, more than guard.{'moment_nm' if place else 'force_n'} ({limit:g}). Find what "
         "pressed the tool, and check tool.mass_kg",
@@ -57,9 +57,10 @@ def guard_words(fault: int, state: Any, parameters: Any) -> str:
     return words.get(fault, "")
 
 
-def _tool_speed(turns: int, value: float, limit: float, share: float) -> str:
+def _tool_speed(turns: int, value: float, limit: float, guard: Any) -> str:
     name, unit = ("angular_speed_rad_s", "rad/s") if turns else ("linear_speed_m_s", "m/s")
+    share = "tool_turn_share" if turns else "tool_speed_share"
     return (
-        f"the tool was measured at {value:.3g} {unit}, faster than guard.tool_speed_share ({share:g}) of "
+        f"the tool was measured at {value:.3g} {unit}, faster than guard.{share} ({float(guard[share]):g}) of "
         f"limits.{name} allows ({limit:.3g} {unit}). Find what pushed it, and check the force sensor for an offset"
     )

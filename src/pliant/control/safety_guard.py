@@ -162,19 +162,19 @@ def vet_motion(h, p, s, r, o, dt):
     """
     if s.blind != 0:
         return
-    _vet_tool_speed(h, p, s, o, 0, p.limits.linear_speed_m_s, dt)
-    _vet_tool_speed(h, p, s, o, 1, p.limits.angular_speed_rad_s, dt)
+    _vet_tool_speed(h, s, o, 0, p.limits.linear_speed_m_s, p.guard.tool_speed_share, dt)
+    _vet_tool_speed(h, s, o, 1, p.limits.angular_speed_rad_s, p.guard.tool_turn_share, dt)
     _vet_workspace(p, s, o)
     _vet_force(p, s, dt)
     _vet_following(h, p, s, r, dt)
 
 
 @kernel
-def _vet_tool_speed(h, p, s, o, turns, limit, dt):
+def _vet_tool_speed(h, s, o, turns, limit, share, dt):
     """Measured speed of the tool point (or of turning) against its limit."""
     g, first = s.guard, 3 * turns
     g.top[turns] = max(limit, g.top[turns] * (1.0 - dt / _LOWERED_S))
-    most = p.guard.tool_speed_share * g.top[turns]
+    most = share * g.top[turns]
     speed = math.sqrt(o.twist[first] ** 2 + o.twist[first + 1] ** 2 + o.twist[first + 2] ** 2)
     if g.fresh == 0 or speed <= most:
         return

@@ -27,11 +27,8 @@ from pliant.world.world_config import Push, SimConfig
 from pliant_experiments.bench.allocation import heap_in_use, numba_allocations
 from pliant_experiments.bench.bench_impedance import impedance_tick
 from pliant_experiments.bench.lateness import Stop, busy_reader, cyclictest, lateness, plain_loop, studio_with_pages
-<<<<<<< HEAD
 from pliant_experiments.bench.mujoco_kinematics import by_mujoco, largest_gap, places_of
-=======
 from pliant_experiments.bench.same_reading import accept_same_reading
->>>>>>> 66ce400 (Accept only proven values from a UR, and let its emulator protect itself)
 from pliant_experiments.bench.upkeep import upkeep
 from pliant_experiments.scenes.probe_tool import TOOL
 

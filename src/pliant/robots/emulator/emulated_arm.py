@@ -62,10 +62,7 @@ class EmulatedArm:
         self._command[0].mode = IDLE
 
     def servo(self, q: Any) -> None:
-<<<<<<< HEAD
-        """Move towards these joint positions [rad]."""
-=======
-        """Joint positions; one that cannot be reached is kept for `trouble` and not carried out."""
+        """Move towards these joint positions [rad]; a jump is not carried out, but kept for `trouble`."""
         target = np.asarray(q, float)
         last = self._command[0].q[: self.n] if self._command[0].mode == POSITION else self.q
         away = np.abs(target - last)
@@ -73,7 +70,6 @@ class EmulatedArm:
             joint = int(away.argmax())
             self._bad = f"the target of joint {joint + 1} jumped by {away[joint]:.3g} rad, more than {_STEP:g} rad"
             return
->>>>>>> 66ce400 (Accept only proven values from a UR, and let its emulator protect itself)
         self._command[0].mode = POSITION
         self._command[0].q[: self.n] = target
 
