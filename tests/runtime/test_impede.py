@@ -18,6 +18,8 @@ from pliant.model import Arm
 from pliant.params.declare import validated
 from pliant.records import (
     FAULT_COMMAND,
+    FAULT_JOINT_SPEED,
+    FAULT_TOOL_SPEED,
     LIMIT_REACH,
     LIMIT_TOOL_SPEED,
 )
@@ -63,10 +65,11 @@ def test_numbers_that_are_none_are_refused(field: str) -> None:
 # ---- bounded -------------------------------------------------------------------------------------------------------
 
 
-def check_bounded(run: Run, top: float = 5.0) -> None:
+def check_bounded(run: Run, top: float = 5.0, *, may_trip: bool = False) -> None:
+    """Speeds and torques are bounded; the guard may have stopped a tool that a real push made far too fast."""
     records = run.records
     q, qd, tau = records["reading"]["q"][:, :2], records["reading"]["qd"][:, :2], records["command"]["tau"][:, :2]
-    assert run.fault == ""
+    assert run.fault == "" or (may_trip and records["state"]["fault"][-1] in (FAULT_TOOL_SPEED, FAULT_JOINT_SPEED))
     assert np.isfinite(q).all()
     assert (np.abs(q) < 2 * np.pi + 0.1).all()
     assert np.abs(qd).max() < 1.4 * top
@@ -108,7 +111,7 @@ def test_no_run_diverges_whatever_equilibrium_or_force_is_asked_for(data: st.Dat
     form = data.draw(st.sampled_from(["shaped", "simple"]))
     mass, stiffness = data.draw(st.floats(0.5, 50.0)), data.draw(st.floats(0.0, 1000.0))
     impedance = law(mass, data.draw(st.floats(20.0, 200.0)), stiffness, form=form)
-    check_bounded(simulate(lab_task(2.5, impedance, pushes=hand, events=tuple(events))))
+    check_bounded(simulate(lab_task(2.5, impedance, pushes=hand, events=tuple(events))), may_trip=True)
 
 
 # ---- at rest -------------------------------------------------------------------------------------------------------
@@ -211,7 +214,9 @@ def test_the_tool_keeps_to_its_turning_speed_limit() -> None:
 
 def test_from_a_stretched_arm_it_comes_back() -> None:
     """Pulled out to its full length by a real force, it returns when the force ends."""
-    run = simulate(lab_task(9.0, pushes=(push(0, 140.0, 0.2, 2.0, 0.2), push(1, 75.0, 0.2, 2.0, 0.2))))
+    pulls = push(0, 140.0, 0.2, 2.0, 0.2), push(1, 75.0, 0.2, 2.0, 0.2)
+    # near its full length the arm cannot resist such a pull, and follows at several metres per second
+    run = simulate(lab_task(9.0, pushes=pulls, limits=Limits(linear_speed_m_s=3.0)))
     reach = np.linalg.norm(place(run.records), axis=1)
     assert reach.max() > 1.59
     assert run.fault == ""

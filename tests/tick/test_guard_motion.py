@@ -63,8 +63,8 @@ def test_a_tool_that_really_is_too_fast_is_braked(interface: str) -> None:
     cell = resting(interface, guard__deviation_rad=1.0)
     hurl(cell, 0, 3.0, accel=20.0)
     assert (cell.state.fault, cell.state.blind) == (FAULT_TOOL_SPEED, 0)
-    assert np.linalg.norm(cell.observed.twist[:3]) == pytest.approx(0.75, abs=0.05)
-    assert "faster than guard.tool_speed_share (1.5) of limits.linear_speed_m_s allows (0.75 m/s)" in said(cell)
+    assert np.linalg.norm(cell.observed.twist[:3]) == pytest.approx(1.0, abs=0.05)
+    assert "faster than guard.tool_speed_share (2) of limits.linear_speed_m_s allows (1 m/s)" in said(cell)
 
 
 def test_a_tool_that_turns_too_fast_is_braked() -> None:

@@ -107,7 +107,7 @@ def test_a_false_speed_within_the_limit_is_found_before_it_has_led_far(speed: fl
 
 
 def test_a_false_speed_that_would_be_too_fast_for_the_tool_is_not_believed() -> None:
-    cell = resting("torque")
+    cell = resting("torque", limits__linear_speed_m_s=0.3)
     cell.reading.qd[0] = 2.5
     report(cell)
     assert (cell.state.fault, cell.command.mode, cell.state.blind) == (FAULT_TOOL_SPEED, IDLE, 1)

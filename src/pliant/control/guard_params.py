@@ -33,7 +33,7 @@ class Guard(Section):
         1.2, ge=1, le=2, help="Measured joint speed at which the robot stops, as a share of the joint's speed limit."
     )
     tool_speed_share: float = param(
-        1.5,
+        2.0,
         ge=1.05,
         le=3,
         help="Measured speed of the tool point at which the robot stops, as a share of limits.linear_speed_m_s.",
