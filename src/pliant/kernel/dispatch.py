@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import gc
 import hashlib
 import importlib
 import os
@@ -49,6 +50,9 @@ numba: Any = _numba
 OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
 """No GIL, IEEE arithmetic in the order written, no exception for a division by zero."""
 
+SELDOM = (100_000, 50, 1000)
+"""How seldom Python looks for garbage while it compiles, for `gc.set_threshold`."""
+
 DISABLED: bool = bool(numba.config.DISABLE_JIT)
 """Whether kernels stay plain Python functions (``NUMBA_DISABLE_JIT=1``)."""
 
@@ -75,6 +79,17 @@ def _load_arrays_without_scipy() -> None:
 
 
 _load_arrays_without_scipy()
+
+
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    """Look for garbage seldom: compiling makes many objects that stay, and the search took an eighth of its time."""
+    before = gc.get_threshold()
+    gc.set_threshold(*SELDOM)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class Kernel(CPUDispatcher):
@@ -179,6 +194,7 @@ class Kernel(CPUDispatcher):
                 )
         return self._lowered[args]
 
+    @_collecting_seldom()
     def _finish(self, args: tuple[Any, ...]) -> Any:
         """The kernel and all that it calls as machine code, kept in the cache."""
         lowered = self._lower(args)

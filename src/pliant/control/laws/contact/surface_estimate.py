@@ -263,7 +263,8 @@ def turn(p, c, F, v, scratch, dt):
     put(before, n)
     _tilt(n, t, step, across)
     if _is_too_far(p, c, before):
-        n[:], c.curvature = before, 0.0
+        put(n, before)
+        c.curvature = 0.0
     else:
         c.surface_v += share * slope * speed
 
