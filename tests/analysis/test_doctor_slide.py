@@ -104,6 +104,12 @@ def test_a_force_off_its_target_is_found_and_noise_is_not() -> None:
     assert not found(slide(), "force off target").wrong
 
 
+def test_a_force_that_only_looks_right_along_a_wrong_normal_is_found() -> None:
+    hidden = slide(0.3, 0.0, np.where(T > 6.0, 1.5, 1.0))
+    hidden["contact"]["force_n"] = TARGET
+    assert found(hidden, "force off target").wrong
+
+
 def test_a_slide_that_crawls_is_found() -> None:
     records = slide()
     records["contact"]["way"][BEGIN:, 0] = np.where(T[BEGIN:] > 4.0, 0.1 * SPEED, SPEED)

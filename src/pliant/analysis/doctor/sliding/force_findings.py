@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.analysis.doctor.case import Case, smooth
 from pliant.analysis.doctor.finding import Finding, share
+from pliant.analysis.doctor.sliding.normal_findings import friction
 from pliant.analysis.targets import reported
 from pliant.control.laws.contact.contact_states import DWELL, SLIDE
 from pliant.control.laws.contact.normal_force import FRICTION_MOST
@@ -80,15 +81,19 @@ def force_above_target(case: Case) -> Finding:
 
 
 def force_off_target(case: Case) -> Finding:
-    """RMS of the measured normal force minus its target while the tool slides."""
+    """RMS of the normal force minus its target while the tool slides: as the law sees it, or by the total force.
+
+    With the usual friction of the slide, the total force shows the normal one however wrong the estimated normal is.
+    """
     name = "force off target"
     if not case.is_contact:
         return Finding(name, "not applicable", (), "The contact law did not run.")
     slid = case.contact["state"] == SLIDE
     if case.seconds(slid) < LEAST_SLIDE_S or not case.target_n > 0.0:
         return Finding(name, "not checked", (), f"The tool slid for less than {LEAST_SLIDE_S:g} s.")
-    error = smooth(np.nan_to_num(case.contact["force_n"]), round(BRIEF_S / case.dt)) - case.target
-    part = error / np.maximum(case.target, 1e-9)
+    target = np.maximum(case.target, 1e-9)
+    shares = [smooth(force, round(BRIEF_S / case.dt)) / target - 1.0 for force in _normal_forces(case)]
+    part = max(shares, key=lambda one: float(np.mean(one[slid] ** 2)))
     rms = float(np.sqrt(np.mean(part[slid] ** 2)))
     noise = _noise_n(case, BRIEF_S) / case.target_n
     figures = (reported("force error while sliding, RMS / target", 100 * rms, "%"),)
@@ -102,6 +107,16 @@ def force_off_target(case: Case) -> Finding:
     )
     remedy = "Slide more slowly, and see the other findings. On an uneven surface a shorter contact.lag_s helps most."
     return Finding(name, "warning", figures, cause, remedy, case.spans(off, join_s=STEADY_S))
+
+
+def _normal_forces(case: Case) -> list[Array]:
+    """The normal force as the law estimates it, and as the total force has it, if the slide shows a friction [N]."""
+    forces = [np.nan_to_num(case.contact["force_n"])]
+    if (found := friction(case)) is not None:
+        usual = float(np.clip(np.median(found[1]), 0.0, FRICTION_MOST))
+        felt = smooth(_felt(case), round(BRIEF_S / case.dt))
+        forces.append(np.linalg.norm(felt, axis=1) / math.hypot(1.0, usual))
+    return forces
 
 
 def crawling(case: Case) -> Finding:
