@@ -31,6 +31,7 @@ from pliant.params.kinds import OfKind
 from pliant.robots.ros2_arm.ros2_config import Ros2Config
 from pliant.task.schema import Task
 from pliant.world.world_config import SimConfig
+from pliant_experiments.faults.fault_matrix import rows as fault_rows
 
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
@@ -258,7 +259,23 @@ def records_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+# ---- what happens when something fails ------------------------------------------------------------------------------
+
+SAFETY = Path(__file__).parent / "safety.md"
+BEGIN = "<!-- The table is written by docs/generate.py (make reference). Do not edit it. -->"
+END = "<!-- End of the table. -->"
+
+
+def safety_page() -> str:
+    """The page on safety, with the rows of the fault matrix between its marks."""
+    head, _, rest = SAFETY.read_text().partition(BEGIN)
+    rows = [(str(row.number), row.component, row.fault, row.expected) for row in fault_rows().values()]
+    found = table(("Row", "What fails", "How", "What must happen"), rows)
+    return f"{head}{BEGIN}\n\n{found}\n\n{END}{rest.partition(END)[2]}"
+
+
 PAGES = {
+    SAFETY: safety_page,
     FOLDER / "parameters.md": parameters_page,
     FOLDER / "records.md": records_page,
     FOLDER / "api.md": api_page,

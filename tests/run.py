@@ -25,7 +25,16 @@ from xml.etree import ElementTree
 TESTS = Path(__file__).parent
 PACED = [
     str(TESTS / name)
-    for name in ("experiments/test_paced_experiments.py", "bridge", "robots", "cli", "ros2", "runtime", "studio")
+    for name in (
+        "experiments/test_paced_experiments.py",
+        "experiments/test_fault_rows.py",
+        "bridge",
+        "robots",
+        "cli",
+        "ros2",
+        "runtime",
+        "studio",
+    )
 ]
 """Here loops, emulated controllers and pages run at the pace of the clock. The browser comes last: it stays open."""
 

@@ -50,6 +50,7 @@ ROWS = (
 )
 # The same for the folders of pliant-experiments, which is above all of Pliant.
 EXPERIMENT_ROWS = (
+    ("faults",),
     ("robots",),
     ("motion", "lab", "contact", "simulator", "mobile", "bench"),
     ("rivals",),

@@ -12,7 +12,11 @@ from pliant_experiments.robots import ur_faults, ur_runs
 from support.lockstep import EMULATOR, use_lockstep
 from support.needs import needs
 
-PACED = {"ur-emulator": [pytest.mark.slow, needs("ur_rtde")], "ros2": [pytest.mark.slow]}
+PACED = {
+    "ur-emulator": [pytest.mark.slow, needs("ur_rtde")],
+    "ros2": [pytest.mark.slow],
+    "faults": [pytest.mark.slow],
+}
 """These keep pace with the clock; the others only compute. With the marks of their tests."""
 
 # Less of the same where a command takes its time: the targets are those of the command, but for the number of runs.
@@ -25,6 +29,7 @@ QUICKER = {
     "planner": {"QUERIES": 40, "OMPL_S": 1.0},
     "mission": {"STARTS": 1, "ON_WHEELS": 1, "WITH_NOISE": 1, "MISHAPS": 2, "DETOURS": {"on the way": (0.4,)}},
     "ur-emulator": {"ROUNDS": 1, "MOST_FAULTS": 1, "INTERFACES": ("velocity",)},
+    "faults": {"DEFAULT": "3,17,18"},  # each row has a test of its own
     "ros2": {"MESSAGES": 200, "ROUND_TRIPS": 100, "SECONDS": 0.5, "TURNS": 1},
 }
 # Figures in these units come from the clock, or have a target that processor time nears on a busy machine: a test

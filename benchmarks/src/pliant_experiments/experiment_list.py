@@ -185,6 +185,11 @@ EXPERIMENTS = (
         "The UR driver on an emulated controller, in real time: latency, dome, watchdog, each fault.",
     ),
     _experiment(
+        "faults",
+        "faults.fault_matrix",
+        "Kill, stop, starve and forge each part of a running system (--rows quick): safe, and nothing is lost.",
+    ),
+    _experiment(
         "realism",
         "simulator.world_effects",
         "Every effect of the realistic world, compared with its closed form and with measurements; and its cost.",

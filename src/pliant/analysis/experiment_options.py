@@ -24,6 +24,8 @@ class Option:
     """Whether it may be given more than once."""
     number: tuple[int, int] | None = None
     """The bounds of a whole number; None for a name or a path."""
+    text: bool = False
+    """Whether any text is allowed, which the experiment checks itself."""
 
     @property
     def keyword(self) -> str:
@@ -39,7 +41,7 @@ class Option:
             return int(text)
         if self.choices and text not in self.choices:
             raise UnknownNameError(self.name, text, self.choices)
-        return text if self.choices else Path(text)
+        return text if self.choices or self.text else Path(text)
 
 
 def parse(experiment: str, declared: Sequence[Option], words: Sequence[str]) -> dict[str, Any]:

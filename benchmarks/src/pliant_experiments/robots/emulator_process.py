@@ -59,6 +59,11 @@ class Emulator:
                 raise PliantError(f"The emulator did not start: {self.end()}")
             time.sleep(0.05)
 
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
     def ask(self, words: str) -> str:
         """Send a command to the dashboard; returns its answer."""
         with socket.create_connection((self.host, DASHBOARD), _ANSWER_S) as line, line.makefile("rw") as file:
