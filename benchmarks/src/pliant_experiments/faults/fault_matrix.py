@@ -36,8 +36,8 @@ def chosen_rows(words: str) -> tuple[list[Row], bool]:
         return [row for row in known.values() if words == ALL or row.quick], words == QUICK
     numbers: list[int] = []
     for part in words.split(","):
-        first, _, last = part.strip().partition("-")
-        if not (first.isdecimal() and (last or first).isdecimal()):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
             said = f"--rows is {words!r}, but it must be quick, all, or numbers such as 1-9,13."
             raise RejectedError(said, field="--rows", value=words)
         numbers += range(int(first), int(last or first) + 1)
