@@ -61,8 +61,10 @@ class Sense(Section):
     bias: tuple[Offset, Offset, Offset, Offset, Offset, Offset] = param(
         (0.0,) * 6, unit="N, N m", live=True, help="Sensor offset in the sensor frame; subtracted first."
     )
-    range_n: float = param(500.0, unit="N", gt=0, help="Largest plausible force; a larger reading is rejected.")
-    range_nm: float = param(50.0, unit="N m", gt=0, help="Largest plausible moment; a larger reading is rejected.")
+    range_n: float = param(500.0, unit="N", gt=0, le=1e5, help="Largest plausible force; a larger reading is rejected.")
+    range_nm: float = param(
+        50.0, unit="N m", gt=0, le=1e5, help="Largest plausible moment; a larger reading is rejected."
+    )
     stale_s: float = param(0.01, unit="s", live=True, gt=0, le=1, help="Age at which a reading counts as stale.")
     frozen_s: float = param(
         0.05,

@@ -35,6 +35,8 @@ from pliant.task.schema import Task
 
 # After a fault the robot brakes within its acceleration limits; this much longer it may take until it stands [s].
 _SETTLE_S = 1.0
+# How long the recorder may take to start [s]: on a busy machine it has to compile first.
+_RECORDER_S = 120.0
 # The longest time for which a fault may brake before that [s].
 _BRAKE_MOST_S = 5.0
 # At the latest after this many ticks the loop looks whether its owner lives, and obeys signals.
@@ -105,7 +107,13 @@ class Loop:
 
     def _await_recorder(self) -> None:
         """A recording begins with the first tick: on a busy machine a recorder may start later than the ring lasts."""
+        deadline = time.monotonic() + _RECORDER_S
         while self.is_recorded and not self.board.recording and not self.asked and os.getppid() == self.owner:
+            if time.monotonic() > deadline:
+                raise PliantError(
+                    f"The recorder did not start within {_RECORDER_S:g} s. Check whether its process hangs, or run "
+                    "without a recording."
+                )
             time.sleep(0.005)
 
     def _until(self, number: int) -> int:
