@@ -25,6 +25,7 @@ Above = Annotated[float, Field(gt=1.0, lt=3.0)]
 # Shares, ratios, probabilities, counts and words: the only parameters without a unit.
 PURE_NUMBERS = {"damping_ratio", "speed_scale", "acceleration_scale", "dropout", "friction", "seed"}
 PURE_NUMBERS |= {"margin", "integral_lags", "losses_most", "heading"}
+PURE_NUMBERS |= {"joint_speed_share", "tool_speed_share", "tool_turn_share"}
 # m/rad for some directions and 1 for others: no unit would be true.
 MIXED = {"singular_threshold", "singular_damping"}
 
