@@ -81,3 +81,14 @@ def test_a_wall_that_was_run_into_does_not_bar_the_lift_off_by_the_force_of_the_
     assert (robot.contact.state, robot.contact.reason, robot.contact.lifted) == (FAULT, FORCE_LIMIT, 1)
     assert robot.s.pose[2] > 0.9 * robot.p.retract_m  # before, it was left pressed against the wall
     assert robot.pressed[-1] == 0.0
+
+
+def test_a_stiffness_that_was_learned_by_mistake_while_sliding_is_forgotten() -> None:
+    robot = PointRobot(STIFF, dwell_s=0.2, length_m=0.06).begin()
+    robot.until(SLIDE)
+    robot.tick(200)
+    assert robot.contact.stiffness == pytest.approx(STIFF, rel=0.1)
+    robot.contact.stiffness = 4.0 * STIFF
+    robot.tick(1000)  # 2 s, in which the force shows nothing of it
+    assert robot.contact.stiffness == pytest.approx(STIFF, rel=0.5)
+    assert robot.contact.state == SLIDE
