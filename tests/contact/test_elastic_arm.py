@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from point_robot import PointRobot
 
+from pliant.analysis.checks.contact_loop import gain_margin
 from pliant.control.laws.contact.contact_states import DONE, DWELL, FAULT, SLIDE, STILL
 from pliant.model.arm import Arm
-from pliant.stability.worst_case import LEAST_MARGIN, places
+from pliant.stability.plant import plant_of
+from pliant.stability.worst_case import DAMPINGS, LEAST_MARGIN
 from pliant.task.schema import Task
 from pliant.world.realism.effects_config import Effects
 from pliant.world.realism.presets import sizes_for
@@ -29,8 +33,10 @@ def soft_task(declared: float = 1.0, **contact: float) -> Task:
     )
 
 
-def margins(what: Task) -> list[float]:
-    return [place.margin for place in places(what, what.params, "contact")]
+def is_calm(what: Task) -> bool:
+    """Whether the gain margin is large enough over the declared stiffnesses, on surfaces that hardly damp or do."""
+    p, cases = what.params.contact, itertools.product((0.5 * SOFT, SOFT, 2.0 * SOFT), DAMPINGS)
+    return all(gain_margin(p, plant_of(what, stiffness=k), k, d) >= LEAST_MARGIN for k, d in cases)
 
 
 def test_the_lowest_natural_frequency_of_an_arm_is_that_published_for_such_arms_and_0_for_rigid_joints() -> None:
@@ -40,9 +46,9 @@ def test_the_lowest_natural_frequency_of_an_arm_is_that_published_for_such_arms_
 
 
 def test_an_arm_that_swings_is_stable_on_a_soft_surface_if_its_frequency_is_declared() -> None:
-    assert min(margins(soft_task(0.0))) < 0.5
-    assert min(margins(soft_task(1.0))) > LEAST_MARGIN
-    assert min(margins(soft_task(0.8))) > LEAST_MARGIN
+    assert not is_calm(soft_task(0.0))
+    assert is_calm(soft_task(1.0))
+    assert is_calm(soft_task(0.8))
 
 
 @pytest.mark.parametrize("realism", ["ideal", "typical"])
