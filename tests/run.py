@@ -107,6 +107,7 @@ def main(tier: str, more: list[str]) -> int:
 
 
 def _run(folder: Path, options: list[str]) -> int:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does: tests run beside each other
     pytest = [sys.executable, "-m", "pytest", *options]
     paced = [*pytest, *PACED, f"--junitxml={folder / 'paced.xml'}"]
     paced += ["--numprocesses", WAITING, "--dist", "loadfile", "--no-loadscope-reorder"]  # files in the order above

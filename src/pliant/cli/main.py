@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import re
 import sys
 from typing import Any
@@ -140,6 +141,8 @@ def _wrong_kind(error: TyperException) -> str:
 def main() -> None:
     """Entry point: every error of ours is one sentence on standard error and an exit code."""
     collect_seldom()
+    # Our matrices are small: on a busy machine, the threads of BLAS would wait for each other. Read when NumPy is loaded.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         result = app(standalone_mode=False)
         code = result if isinstance(result, int) else 0
