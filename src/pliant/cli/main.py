@@ -141,7 +141,7 @@ def _wrong_kind(error: TyperException) -> str:
 def main() -> None:
     """Entry point: every error of ours is one sentence on standard error and an exit code."""
     collect_seldom()
-    # Our matrices are small: on a busy machine, the threads of BLAS would wait for each other. Read when NumPy is loaded.
+    # Read when NumPy is loaded. Our matrices are small, and on a busy machine the threads of BLAS wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         result = app(standalone_mode=False)
