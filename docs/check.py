@@ -3,8 +3,8 @@
 One line per problem; exit code 1 if there is any. Python blocks run one by one in an empty folder: they
 must work from anywhere. Blocks of YAML that name a robot must be valid tasks, those of the kind mission valid
 missions. A line ``<!-- not run -->`` before a block of Python keeps it from running; it must compile.
-A block that includes a file (``--8<-- "examples/NAME.py"``) is not run here: ``make examples`` runs every example.
-Every example must be included by a page.
+A block under ``<!-- The code of examples/NAME.py, written by make reference -->`` shows an example. It is not run here:
+``make examples`` runs every example. Every example must be shown by a page.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([\w-]*)[^\n]*\n(.*?)^\1\2[ \t]*$", r
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|^ *\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"", re.MULTILINE)
 _HEADING = re.compile(r"^#+ +(.*?) *#*$", re.MULTILINE)
-_INCLUDED = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
+_INCLUDED = re.compile(r"^<!-- The code of (\S+), written by make reference -->$", re.MULTILINE)
 _FILE = re.compile(r"`((?:src|benchmarks|docs|tasks|tests|examples|studio|typings|\.ci)/[\w./-]+)`")
 _ASSIGNMENT = re.compile(r"\w+=\S*")
 _BETWEEN = {"&&", "||", "|", ";", "&"}
@@ -62,8 +62,9 @@ def blocks(text: str) -> Iterator[Block]:
     """The fenced blocks of a page."""
     for match in _FENCE.finditer(text):
         before = text[: match.start()].rstrip().rpartition("\n")[2].strip()
+        run = before != NOT_RUN and not _INCLUDED.match(before)
         body = "\n".join(line.removeprefix(match[1]) for line in match[4].splitlines())
-        yield Block(match[3], body, text.count("\n", 0, match.start(4)) + 1, before != NOT_RUN)
+        yield Block(match[3], body, text.count("\n", 0, match.start(4)) + 1, run)
 
 
 def prose(text: str) -> str:
@@ -109,7 +110,7 @@ def check_examples(texts: list[str]) -> Iterator[str]:
     for example in sorted((ROOT / "examples").glob("*.py")):
         name = f"examples/{example.name}"
         if name not in included:
-            yield f"{name}:1: no page in docs/howto includes this example"
+            yield f"{name}:1: no page in docs/howto shows this example"
 
 
 def check_python(page: Path, block: Block) -> Iterator[str]:
@@ -206,7 +207,7 @@ def check_page(page: Path) -> Iterator[str]:
     yield from check_links(page, text)
     yield from check_files(text)
     for block in blocks(text):
-        if block.language in ("python", "py") and not _INCLUDED.search(block.text):
+        if block.language in ("python", "py"):
             yield from check_python(page, block)
         elif block.language == "yaml":
             yield from check_task(page, block)

@@ -13,7 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from generate_code import api_page, cli_page
+from generate_api import api_pages
+from generate_code import cli_page, example_pages
 
 from pliant import records
 from pliant.control.laws.contact import contact_states
@@ -278,8 +279,9 @@ PAGES = {
     SAFETY: safety_page,
     FOLDER / "parameters.md": parameters_page,
     FOLDER / "records.md": records_page,
-    FOLDER / "api.md": api_page,
     FOLDER / "cli.md": cli_page,
+    **api_pages(FOLDER),
+    **example_pages(),
 }
 
 

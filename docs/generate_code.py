@@ -1,12 +1,11 @@
-"""Writes the reference pages of the Python API and of the command line, from the code itself."""
+"""Writes the reference page of the command line from the code, and pastes the examples into their pages."""
 
 from __future__ import annotations
 
-import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import typer
@@ -17,39 +16,6 @@ from pliant.cli.main import app
 
 ROOT = Path(__file__).parent.parent
 NOTE = "<!-- Written by docs/generate.py (make reference). Do not edit. -->"
-# Every module from which users import, with what it is for.
-PUBLIC = {
-    "pliant": "Arms: run, simulate, record, diagnose, and add kinds of your own.",
-    "pliant.mobile": "Mobile bases, arms on a base, and missions.",
-    "pliant.identify": "Identify the weight of a tool.",
-    "pliant.bridge": "Connect a running loop to ROS 2.",
-    "pliant.analysis": "Declare experiments of your own.",
-    "pliant.testing": "Check a robot driver of your own.",
-}
-
-
-# ---- Python --------------------------------------------------------------------------------------------------------
-
-
-def home(module: ModuleType, name: str) -> str:
-    """The full name under which a public name of `module` is defined."""
-    where, _, other = module.HOMES[name].partition(":")
-    return f"{where}.{other or name}"
-
-
-def api_page() -> str:
-    """Everything that users may import."""
-    parts = [
-        NOTE,
-        "# Python API",
-        "The public API: every name that these modules offer. Anything else is internal and may change without notice."
-        " A shorter overview: [Python](../python.md).",
-    ]
-    for name, purpose in PUBLIC.items():
-        module = importlib.import_module(name)
-        parts += [f"## {name}", purpose, *(f"::: {home(module, each)}" for each in module.__all__)]
-    return "\n\n".join(parts) + "\n"
-
 
 # ---- command line --------------------------------------------------------------------------------------------------
 
@@ -116,3 +82,22 @@ def cli_page() -> str:
         named(benchmarks(), "What it measures"),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+# ---- examples ------------------------------------------------------------------------------------------------------
+
+EXAMPLE = re.compile(
+    r"^(<!-- The code of (examples/[\w.]+), written by make reference -->\n```python\n)(.*?)^```$", re.M | re.S
+)
+"""A block that shows an example."""
+
+
+def with_examples(page: Path) -> str:
+    """A page in which every block that shows an example has its present code."""
+    return EXAMPLE.sub(lambda found: f"{found[1]}{(ROOT / found[2]).read_text()}```", page.read_text())
+
+
+def example_pages() -> dict[Path, Callable[[], str]]:
+    """The pages that show examples, and how they are brought up to date."""
+    found = sorted((ROOT / "docs").rglob("*.md"))
+    return {page: partial(with_examples, page) for page in found if EXAMPLE.search(page.read_text())}

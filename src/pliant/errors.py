@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 # A longer value, a longer list of names, or of further problems, is shortened.
-_MOST_CHARACTERS, _MOST_NAMES, _MOST_OTHERS = 160, 16, 3
+_MOST_CHARACTERS, _MOST_NAMES, _MOST_OTHERS = 160, 16, 8
 
 
 def said(value: Any, unit: str = "") -> str:
@@ -66,11 +66,14 @@ class InputError(PliantError):
 
     others: tuple[InputError, ...] = ()
     """Further problems of the same input; the message lists the first ones too."""
+    alone = ""
+    """The message without the further problems ("": there are none)."""
 
     def with_others(self, others: Iterable[InputError]) -> Self:
         """This error, with further problems of the same input."""
         self.others = tuple(others)
         if self.others:
+            self.alone = str(self)
             rest = len(self.others) - _MOST_OTHERS
             more = f" And {rest} more problem{'s' * (rest > 1)}." if rest > 0 else ""
             self.args = (f"{self} Also wrong: {' '.join(map(str, self.others[:_MOST_OTHERS]))}{more}",)

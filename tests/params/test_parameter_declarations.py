@@ -324,7 +324,7 @@ def test_a_missing_entry_is_named() -> None:
     class Needs(Section):
         size: NotNegative
 
-    with pytest.raises(InputError, match=r"The entry size is missing\."):
+    with pytest.raises(InputError, match=r"size is missing[.:]"):
         validated(Needs, {})
 
 

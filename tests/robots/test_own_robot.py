@@ -174,7 +174,7 @@ def test_a_file_without_a_usable_driver_is_rejected_in_one_sentence(tmp_path: Pa
 
 
 def test_a_missing_file_is_rejected_with_what_there_is() -> None:
-    with pytest.raises(pliant.InputError, match=r"no_driver\.py.*Kinds of robots: sim, ur, ros2"):
+    with pytest.raises(pliant.InputError, match=r"robot is 'no_driver\.py:HOST'.*does not exist.*sim, ur, ros2"):
         validated(pliant.Task, {"robot": "no_driver.py:HOST"})
 
 

@@ -111,6 +111,8 @@ import pliant
 class Params(pliant.Section):
     '''Bad.'''
 
+    height: float = pliant.param(0.0, help="Height.")
+
 @pliant.compiled
 def distance(p, point, normal):
 """
@@ -120,7 +122,8 @@ BAD = {
         "    normal[0], normal[1], normal[2] = 0.0, 0.0, 1.0\n    return math.nan", "a distance of nan m"
     ),
     "indexes outside": ("    normal[3] = 1.0\n    return 0.0", "a distance of nan m"),
-    "cannot be compiled": ("    return point.nothing", "The surface bad cannot be compiled: "),
+    "cannot be compiled": ("    return point.nothing", ": the surface bad cannot be compiled: unknown"),
+    "misspells a parameter": ("    return p.hight", "the surface bad has no parameter 'hight'. Did you mean 'height'?"),
 }  # fmt: skip
 
 

@@ -120,7 +120,9 @@ def test_an_event_after_the_end_does_not_happen() -> None:
 
 def test_a_fault_ends_the_run_when_the_arm_stands(faulting_task: Task) -> None:
     run = simulate(faulting_task)
-    assert run.fault.startswith("the force sensor was saturated, at the end of its own range (it read up to 40 N")
+    assert run.fault.startswith(
+        "the force sensor reported saturation for longer than sense.hold_s (0.02 s), while it read up to 40 N"
+    )
     assert len(run.records) < faulting_task.ticks
     state = run.records["state"]
     assert state["fault"][-1] != 0

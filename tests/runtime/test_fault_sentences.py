@@ -10,7 +10,7 @@ from pliant.task.schema import Task
 
 SENSOR = {
     "missing": "gave no reading for longer than sense.hold_s (0.02 s). Check its cable and power",
-    "saturated": "was saturated, at the end of its own range (it read up to 0.",
+    "saturated": "reported saturation for longer than sense.hold_s (0.02 s), while it read up to 0.",
     "nan": "gave values that are not finite for longer than sense.hold_s (0.02 s). Check",
     "range": "read 1e+06 N, more than sense.range_n (500 N). Check tool.mass_kg and what touches the tool",
     "stale": "gave readings 0.03 s old, older than sense.stale_s (0.01 s). Check its rate and the network",

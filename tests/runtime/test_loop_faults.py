@@ -103,7 +103,7 @@ def test_a_fault_brakes_the_moving_arm_within_its_limits(out: Path, faulting_tas
     arm = Session(faulting_task).start()
     with pytest.raises(
         LoopError,
-        match=r"force sensor was saturated, .*\. The last seconds are in .*\. Diagnose them: pliant doctor ",
+        match=r"force sensor reported saturation .*\. The last seconds are in .*\. Diagnose them: pliant doctor ",
     ) as caught:
         arm.wait(60)
     assert arm.board.status == FAULT

@@ -130,7 +130,7 @@ def test_a_loop_without_changes_has_nothing_to_undo_and_says_so() -> None:
             fresh.undo()
         done = say("set", "--undo", "--loop", fresh.name)
         assert done.returncode == 2
-        assert done.stderr == "pliant: Nothing to undo: no parameter of this loop has been changed.\n"
+        assert done.stderr == "pliant: Nothing to undo: no parameter has been changed.\n"
         fresh.set({"sense.cutoff_hz": 15.0})
         assert fresh.undo() == {"sense.cutoff_hz": (15.0, 20.0)}
 

@@ -176,7 +176,7 @@ def test_the_true_force_is_that_of_every_tick() -> None:
 
 def test_a_fault_ends_it_when_the_arm_has_stopped_and_a_reset_begins_again(faulting_task: Task) -> None:
     whole, arm = pliant.simulate(faulting_task), Simulation(faulting_task)
-    with pytest.raises(LoopError, match=r"^The simulation stopped: the force sensor was saturated"):
+    with pytest.raises(LoopError, match=r"^The simulation stopped: the force sensor reported saturation"):
         arm.step(faulting_task.ticks)
     assert (arm.tick, arm.fault, arm.running) == (len(whole.records), whole.fault, False)
     for ask in (arm.step, lambda: arm.wait(1), lambda: arm.set({"sense.cutoff_hz": 9}), arm.halt):

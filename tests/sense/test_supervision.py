@@ -189,7 +189,7 @@ KINDS = {
 
 SAID = {
     "missing": "gave no reading for longer than sense.hold_s (0.02 s)",
-    "saturated": "was saturated, at the end of its own range (it read up to 15.",
+    "saturated": "reported saturation for longer than sense.hold_s (0.02 s), while it read up to 15.",
     "nan": "gave values that are not finite for longer than sense.hold_s (0.02 s)",
     "range": "read 1e+06 N, more than sense.range_n (500 N)",
     "stale": "s old, older than sense.stale_s (0.01 s)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -131,6 +131,21 @@ class GivesFive(pliant.ForceSensor):
         return pliant.WrenchSample((0.0,) * 5)
 
 
+class GivesPlain(pliant.ForceSensor):
+    """Gives plain numbers."""
+
+    def read(self) -> Any:
+        return (1.0, 2.0, 3.0, 0.0, 0.0, 0.0)
+
+
+class StuckClock(pliant.ForceSensor):
+    """Its clock does not run."""
+
+    def read(self) -> pliant.WrenchSample:
+        time.sleep(0.001)
+        return pliant.WrenchSample((0.0,) * 6, stamp_s=1.0)
+
+
 class Silent(pliant.ForceSensor):
     """Never gives a reading."""
 
@@ -153,10 +168,34 @@ def test_a_sensor_that_raises_is_missing_and_quotes_its_error() -> None:
     link.close()
 
 
+def test_a_time_stamp_that_does_not_change_is_named() -> None:
+    link = of(StuckClock)
+    link.open()
+    until(lambda: "its time stamp has been 1 s for" in link.words)
+    assert link.words.endswith("readings. Check stamp_s in read")
+    link.close()
+
+
+def test_a_sensor_that_cannot_be_read_is_rejected_where_it_is_declared() -> None:
+    class Unfinished(pliant.ForceSensor):
+        pass
+
+    with pytest.raises(PliantError, match=r"Unfinished needs a method read\."):
+        pliant.own_sensor("unfinished", pliant.Section, Unfinished)
+    with pytest.raises(
+        PliantError, match=r"the sensor wrong is 'Tool', but it must be a class derived from pliant\.Force"
+    ):
+        pliant.own_sensor("wrong", pliant.Section, cast("Any", pliant.Tool))
+
+
 @pytest.mark.parametrize(
     ("sensor", "sentence"),
     [
-        (GivesFive, r"gave no reading within .* s; GivesFive: InputError: wrench is \[0, .*must be 6 numbers"),
+        (GivesFive, r"gave no reading within .* s; GivesFive: wrench is \[0, .*must be 6 numbers"),
+        (
+            GivesPlain,
+            r"GivesPlain: read returned \[1, 2, 3, 0, 0, 0\], but it must return pliant\.WrenchSample or None\.",
+        ),
         (Silent, r"gave no reading within 0.2 s; Silent: check that it is connected and streams"),
         (CannotOpen, r"The force sensor CannotOpen cannot be opened: OSError: no such port\."),
     ],
@@ -214,7 +253,9 @@ def task(sensor: dict[str, Any], **sense: Any) -> pliant.Task:
 
 
 def test_a_simulation_as_fast_as_possible_cannot_wait_for_a_real_sensor() -> None:
-    with pytest.raises(PliantError, match=r"sensor.kind is 'net_ft', which runs in real time.*Use robot or simulated"):
+    with pytest.raises(
+        PliantError, match=r"sensor.kind is 'net_ft', which runs in real time.*Set sensor.kind to robot or simulated"
+    ):
         pliant.simulate(task({"kind": "net_ft", "host": "127.0.0.1"}))
 
 
@@ -253,5 +294,5 @@ def test_the_parameters_of_a_sensor_are_declared() -> None:
     assert NetFt(host="box").port == 49152
     with pytest.raises(pliant.InputError, match=r"sensor.port is 0, but it must be 1 to 65535"):
         task({"kind": "net_ft", "host": "box", "port": 0})
-    with pytest.raises(pliant.InputError, match=r"The entry sensor.host is missing"):
+    with pytest.raises(pliant.InputError, match=r"sensor\.host is missing: \w"):
         task({"kind": "net_ft"})

@@ -46,28 +46,33 @@ class Progress:
     left_s: float
     """Expected time left."""
     so_far_s: float = 0.0
-    """Time since the compilation began."""
+    """Time since the compilation, or the wait for another one, began."""
+    other: int = 0
+    """The process that is waited for; 0 if it is unknown."""
 
     def text(self) -> str:
         """One line for a user, without the time left: on a busy machine it may grow."""
         if not self.jobs:
-            return "waiting for another pliant process to finish compiling"
+            who = f"process {self.other}" if self.other else "another pliant process"
+            return f"waiting for {who} to finish compiling, {self.so_far_s:.0f} s so far (Ctrl-C to give up)"
         return f"{self.done} of {self.of} modules compiled, {self.so_far_s:.0f} s so far; now: {', '.join(self.jobs)}"
 
 
 DONE = "done"
+# Lines about a long compilation are at most this far apart [s].
+_LONGEST_PAUSE_S = 30.0
 
 Notice = Callable[[Progress], None]
 
 
 def lines_on_stderr(every_s: float = 3.0) -> Notice:
-    """A notice that prints a progress line on standard error from time to time."""
-    last = time.monotonic()
+    """A notice that prints a progress line on standard error from time to time, and less and less often."""
+    last, pause_s = time.monotonic(), every_s
 
     def notice(now: Progress) -> None:
-        nonlocal last
-        if time.monotonic() - last >= every_s:
-            last = time.monotonic()
+        nonlocal last, pause_s
+        if time.monotonic() - last >= pause_s:
+            last, pause_s = time.monotonic(), min(2.0 * pause_s, _LONGEST_PAUSE_S)
             print(f"  compiling: {now.text()}", file=sys.stderr, flush=True)
 
     return notice
@@ -137,14 +142,21 @@ def _turn(cache: Cache, notice: Notice | None) -> Iterator[None]:
     if cache.folder is None:
         yield
         return
-    with (cache.folder / "lock").open("a") as file:
+    began = time.monotonic()
+    with (cache.folder / "lock").open("a+") as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                file.truncate(0)
+                file.write(str(os.getpid()))  # for those that wait
+                file.flush()
                 break
             except BlockingIOError:
                 if notice:
-                    notice(Progress((), 0, 1, 0.0, 0.0))
+                    file.seek(0)
+                    holder = file.read()
+                    other = int(holder) if holder.isdecimal() else 0
+                    notice(Progress((), 0, 1, 0.0, 0.0, time.monotonic() - began, other))
                 time.sleep(1.0)
             except OSError:  # a file system without locks: the work may be done twice, and nothing else
                 break

@@ -8,8 +8,10 @@ import numpy as np
 
 from pliant.control.axes import turn
 from pliant.control.guard_words import guard_words
+from pliant.control.laws.law import Law
 from pliant.control.laws.registry import law_of
 from pliant.control.limits.cuts import ACCELERATION, TOOL_ACCELERATION, TORQUE
+from pliant.params.plugin_kernels import raised_in
 from pliant.records import (
     FAULT_COMMAND,
     FAULT_LAW,
@@ -36,8 +38,7 @@ def fault_words(state: Any, goal: Any, reading: Any, parameters: Any) -> str:
     """
     number = int(state["fault"])
     if number in (FAULT_LAW, FAULT_COMMAND) and state["law"] and (law := law_of(state["law"])).is_own:
-        what = "raised an error" if number == FAULT_LAW else "returned a command that is not finite"
-        return f"the law {law.name} {what}. {_OWN_LAW[number]}"
+        return f"the law {law.name} {_raised(law) if number == FAULT_LAW else _NOT_FINITE}"
     if number == FAULT_POSE_ERROR:
         return _pose_error(state, goal, parameters)
     if number == FAULT_STARVED:
@@ -91,10 +92,19 @@ def _pose_error(state: Any, goal: Any, parameters: Any) -> str:
     )
 
 
-_OWN_LAW = {
-    FAULT_LAW: "Check the indices in its step, and what it raises",
-    FAULT_COMMAND: "Check its step for divisions by zero and for values that grow without bound",
-}
+def _raised(law: Law) -> str:
+    """What a law of a user may have raised. Compiled code only reports that there was an error, so its source tells."""
+    outside = getattr(law.step, "outside", None)
+    raised = " or ".join(raised_in(outside.function)) if outside is not None else ""
+    state = ", or set a state that is not declared" if law.takes_commands else ""
+    if not raised:
+        return f"used an index outside an array{state}. Check the indices in its step"
+    return f"raised {raised}, or used an index outside an array{state}. Check its step"
+
+
+_NOT_FINITE = (
+    "returned a command that is not finite. Check its step for divisions by zero and for values that grow without bound"
+)
 _SOFTER = "lower the stiffness or raise the virtual mass"
 _FEED = {
     ACCELERATION: f"If the arm allows it, raise limits.joint_acceleration_rad_s2 or acceleration_scale; else {_SOFTER}",
@@ -114,8 +124,8 @@ def _sensor(trouble: int, state: Any, reading: Any, sense: Any) -> str:
     read, name, unit = (moment, "range_nm", "N m") if by_moment else (force, "range_n", "N")
     words = {
         WRENCH_MISSING: f"gave no reading {held}. {_CABLE}",
-        WRENCH_SATURATED: f"was saturated, at the end of its own range (it read up to {force:.4g} N and "
-        f"{moment:.4g} N m). {_LOAD}",
+        WRENCH_SATURATED: f"reported saturation {held}, while it read up to {force:.4g} N and {moment:.4g} N m. Check "
+        "the range of the sensor, tool.mass_kg and what touches the tool",
         WRENCH_NAN: f"gave values that are not finite {held}. {_CABLE}, and its driver",
         WRENCH_RANGE: f"read {read:.4g} {unit}, more than sense.{name} ({float(sense[name]):g} {unit}). {_LOAD}",
         WRENCH_STALE: f"gave readings {age_s:.3g} s old, older than sense.stale_s ({float(sense['stale_s']):g} s). "

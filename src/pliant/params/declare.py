@@ -39,6 +39,22 @@ class Section(BaseModel):
     derived: ClassVar[tuple[str, ...]] = ()
     """Fields that follow from others, or that Pliant fills in: messages do not offer them."""
 
+    also_called: ClassVar[dict[str, str]] = {}
+    """Names that users may try, or that older versions had, and what to use instead: messages offer that."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A section is immutable; the error shows how to make a changed copy."""
+        if name not in type(self).model_fields:
+            super().__setattr__(name, value)
+            return
+        copy = (
+            f"Use task.replace({name}={said(value)})."
+            if hasattr(self, "replace")
+            else (f"Make a changed task: task.replace({{'….{name}': {said(value)}}}).")
+        )
+        sentence = f"{name} cannot be changed in place: {type(self).__name__} is immutable. {copy}"
+        raise RejectedError(sentence, field=name, value=value)
+
     @field_validator("*", mode="before")
     @classmethod
     def _text_and_flags_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:

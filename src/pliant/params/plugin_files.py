@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pliant.errors import InputError, RejectedError, UnknownNameError
+from pliant.errors import InputError, PliantError, RejectedError, UnknownNameError
 from pliant.params.outside_files import is_regular
 
 
@@ -29,6 +29,10 @@ class Loaded(NamedTuple):
     """SHA-256 of the file."""
     where: str
     """Its file or entry point, for messages."""
+
+
+class PlacedError(RejectedError):
+    """A mistake in a file from outside the package; its sentence begins with file and line."""
 
 
 def is_file(reference: str) -> bool:
@@ -50,20 +54,21 @@ def load_object(
     *,
     digest: str = "",
     known: Iterable[str] = (),
+    field: str = "kind",
 ) -> Loaded:
     """The object `object_name` of the file `reference`, or what the entry point `reference` of `group` names.
 
     A file is sought in `folder`, then in the working folder. `kind_word` names the object in messages (law, surface),
-    and `known` are the names that need no loading. A file whose digest is not `digest` is rejected; "" accepts any.
+    and `known` are the names that need no loading; `field` is where the reference was given. A file whose digest is not
+    `digest` is rejected; "" accepts any.
     """
     if not is_file(reference):
         point = _entry_point(reference, group, kind_word, known)
         return Loaded(point.load(), "", "", f"{point.value} of the entry point {reference}")
     path = found_file(reference, folder)
     if path is None:
-        words = f"Known: {', '.join((*known, *entry_names(group)))}."
-        allowed = f"an existing Python file with a {kind_word}, or the name of a {kind_word}"
-        raise InputError(kind_word, reference, allowed, words)
+        remedy = f"Give an existing Python file, or one of {', '.join((*known, *entry_names(group)))}."
+        raise no_such_file(field, reference, reference, folder, remedy)
     module, now = load_file(path, kind_word, digest)
     return Loaded(getattr(module, object_name, None), str(path), now, path.name)
 
@@ -75,6 +80,15 @@ def load_file(path: Path, kind_word: str, digest: str = "") -> tuple[Any, str]:
         sentence = f"{path} has changed since the run began or was recorded."
         raise RejectedError(sentence, field=kind_word, value=str(path))
     return _module(path, f"pliant_{kind_word}_{path.stem}_{now[:12]}", kind_word), now
+
+
+def no_such_file(field: str, value: str, name: str, folder: Path | None, remedy: str) -> RejectedError:
+    """The error for a `value` that names a Python file `name` that does not exist in `folder`, nor in this folder."""
+    where = " or ".join(dict.fromkeys(str(place) for place in (folder, Path.cwd()) if place))
+    said = f"it does not exist in {where}" if not Path(name).is_absolute() else "there is no such file"
+    if name != value:
+        said = f"{name}: {said}"
+    return RejectedError(f"{field} is {value!r}, but {said}. {remedy}", field=field, value=value)
 
 
 def found_file(reference: str, folder: Path | None = None) -> Path | None:
@@ -103,9 +117,14 @@ def _module(path: Path, name: str, kind_word: str) -> Any:
         described.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
+        if isinstance(error, PlacedError):
+            raise
         line = getattr(error, "lineno", None) or _line(error, path)
         where = f"{path.name}:{line}" if line else path.name
-        sentence = f"{where}: the {kind_word} cannot be loaded: {type(error).__name__}: {error}."
+        if isinstance(error, PliantError):
+            raise error.at(where) from None
+        why = f"{type(error).__name__}: {error}".rstrip(". ")
+        sentence = f"{where}: the {kind_word} cannot be loaded: {why}."
         raise RejectedError(sentence, field=kind_word, value=str(path)) from None
     return module
 
@@ -118,11 +137,3 @@ def _line(error: Exception, path: Path) -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
-
-
-def not_compiled(what: str, error: Exception) -> RejectedError:
-    """The error for a kernel from outside the package that Numba cannot compile: the reason and the place."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    where = next((line for line in lines if line.startswith("File ")), "")
-    why = next((line for line in lines if not line.startswith(("Failed in", "During:", "File "))), lines[0])
-    return RejectedError(f"The {what} cannot be compiled: {why} {where}".rstrip(), field=what)

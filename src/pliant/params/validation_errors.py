@@ -177,6 +177,8 @@ def _unknown(section: type[BaseModel], errors: list[Any], data: Any) -> InputErr
     places = [f"{where}.{name}" if where else name for name in names]
     if len(names) == 1:
         more = getattr(section, "all_names", "")
+        if instead := _instead(kind, names[0], data if not place else None):
+            return RejectedError(f"Unknown entry {places[0]!r}. {instead}", field=places[0], value=errors[0]["input"])
         words = did_you_mean(names[0], known, all_names=more, within=where) if known else ""
         return RejectedError(f"Unknown entry {places[0]!r}.{words}", field=places[0], value=errors[0]["input"])
     shown = names[:_MOST_UNKNOWN]
@@ -187,6 +189,35 @@ def _unknown(section: type[BaseModel], errors: list[Any], data: Any) -> InputErr
     end = f"{', '.join(listed[:-1])} and {listed[-1]}"
     sentence = f"Unknown entries: {end}. Known{f' in {where}' if where else ''}: {', '.join(known) or 'none'}."
     return RejectedError(sentence, field=places[0], value=errors[0]["input"])
+
+
+def _instead(kind: Any, name: str, data: Any) -> str:
+    """What to write for an unknown entry that has another name, or that belongs elsewhere; "" if none is known.
+
+    `data` is the content of the whole section, or None for a section within it.
+    """
+    if other := getattr(kind, "also_called", {}).get(name):
+        return f"Use {other}." if " " in other else f"Use {other!r}."
+    law = data.get("law") if isinstance(data, dict) else None
+    ends = [path for path in _paths(kind) if f".{path}".endswith(f".{name}") and (path != name or "." in name)]
+    if not ends or (nearest(name, _known(kind)) and "." not in name):
+        return ""
+    path = min(ends, key=lambda one: (f".{law}." not in f".{one}.", one.count("."), one)).split(".")
+    nested = "…"
+    for part in reversed(path[1:]):
+        nested = f"{{{part!r}: {nested}}}"
+    dotted = ".".join(path[1:] if path[0] == "params" else path)
+    copy = f", or use task.replace({{'{dotted}': …}})" if hasattr(kind, "replace") and len(path) > 2 else ""
+    return f"It belongs under {path[0]}: {path[0]}={nested}{copy}."
+
+
+def _paths(kind: Any, start: str = "") -> list[str]:
+    """The dotted names of all sections and values of a section, without those in lists."""
+    found = list[str]()
+    for name, inner in _fields_of(kind).items():
+        if name not in getattr(kind, "derived", ()):
+            found += [f"{start}{name}", *_paths(_inner(inner), f"{start}{name}.")]
+    return found
 
 
 def _known(kind: Any) -> list[str]:
@@ -229,7 +260,10 @@ def _sentence(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> s
     """The complaint as a sentence of its own, if it is not about a value and what is allowed; "" otherwise."""
     kind, place, context = first["type"], first["loc"], first.get("ctx", {})
     if kind == "missing" and len(leaf.place) == len(place):
-        return f"The entry {_dotted(place)} is missing."
+        text = getattr(
+            getattr(_kind_at(section, place[:-1], data), "model_fields", {}).get(place[-1]), "description", ""
+        )
+        return f"{_dotted(place)} is missing{f': {text}' if text else '.'}"
     if kind == "invalid_key":
         return f"The name of the entry {_dotted(place)} must be text."
     if kind == "too_long" and _fields_of(_kind_at(section, (*leaf.place, 0), data)):
@@ -239,7 +273,8 @@ def _sentence(section: type[BaseModel], first: Any, leaf: _Leaf, data: Any) -> s
         return f"{_dotted(leaf.place)} {first['msg']}."
     problem = context.get("error")
     if kind == "value_error" and not (isinstance(problem, InputError) and problem.allowed):
-        return f"{_dotted(place)}: {lowered(str(problem or first['msg'])).rstrip('.')}."
+        words = lowered(str(problem or first["msg"])).rstrip(".")
+        return f"{_dotted(place)}{'.' if words.startswith('kind is ') else ': '}{words}."
     return ""
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import InputError, RejectedError
+from pliant.errors import RejectedError
 from pliant.params.declare import Section, param, validated
 from pliant.params.outside_files import is_regular
-from pliant.params.plugin_files import found_file, is_file, load_file
+from pliant.params.plugin_files import found_file, is_file, load_file, no_such_file
 from pliant.robots.robot_kind import RobotKind
 from pliant.robots.robot_registry import KINDS, OBJECT, PLIANT_KINDS, checked_kind, kind_of, names
 from pliant.robots.supervised import driver_errors
@@ -57,8 +57,8 @@ def _described(name: str, which: str, folder: Path | None) -> OwnRobot:
     file = digest = ""
     if is_file(name):
         if (path := found_file(name, folder)) is None:
-            hint = f"Kinds of robots: {', '.join(names())}."
-            raise InputError("robot", name, "an existing Python file with a driver, or kind:name", hint)
+            remedy = f"Give an existing file with a driver, or another kind of robot: {', '.join(names())}."
+            raise no_such_file("robot", f"{name}:{which}", name, folder, remedy)
         name = file = str(path)
         digest = _load(path)
     address = f"{name}:{which}"

@@ -21,10 +21,11 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from pliant.errors import InputError
+from pliant.errors import InputError, RejectedError
 from pliant.params.declare import Matrix, Section, Six, Three, param
 from pliant.params.kinds import Kinds, OfKind
 from pliant.params.matrix import expanded
+from pliant.params.plugin_kernels import check_defaults, class_name
 
 
 class WrenchSample(NamedTuple):
@@ -86,9 +87,12 @@ def own_sensor(name: str, params: type[Section], sensor: Callable[[Any], ForceSe
     if not isinstance(name, str) or not name.isidentifier() or not name.islower():
         raise InputError("the name of the sensor", name, "a lower-case Python name, such as my_sensor")
     if not (isinstance(params, type) and issubclass(params, Section)):
-        raise InputError(f"the parameters of {name}", params, "a class that is derived from pliant.Section")
+        raise InputError(f"the parameters of {name}", class_name(params), "a class derived from pliant.Section")
+    check_defaults(params)
     if not (isinstance(sensor, type) and issubclass(sensor, ForceSensor)):
-        raise InputError(f"the sensor {name}", sensor, "a class that is derived from pliant.ForceSensor")
+        raise InputError(f"the sensor {name}", class_name(sensor), "a class derived from pliant.ForceSensor")
+    if lacking := sorted(getattr(sensor, "__abstractmethods__", ())):
+        raise RejectedError(f"{sensor.__name__} needs a method {' and '.join(lacking)}.", field="sensor")
     return SensorKind(name, params, sensor)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, PliantError, RejectedError
+from pliant.errors import InputError, PliantError, RejectedError, said
 from pliant.records import WRENCH_MISSING, WRENCH_OK, WRENCH_SATURATED
 from pliant.sensors.clock_map import ClockMap
 from pliant.sensors.force_sensor import ForceSensor, SensorConfig, WrenchSample
@@ -23,6 +23,8 @@ _STATES = {"good": WRENCH_OK, "missing": WRENCH_MISSING, "saturated": WRENCH_SAT
 FIRST_S, LAST_S = 2.0, 1.0
 # The thread shares the interpreter with the loop: so long may one keep it from the other [s].
 _SWITCH_S = 5e-4
+# So many readings with the same time stamp are a mistake in it.
+_STUCK = 3
 
 
 class SensorLink:
@@ -36,6 +38,7 @@ class SensorLink:
         x.external = self._sensor is not None
         x.matrix[:], x.offset[:] = calibration(config)
         self._clock, self._last_s = ClockMap(), math.nan
+        self._stamp, self._same = math.nan, 0
         self._ended, self._arrived, self._failure = threading.Event(), threading.Event(), ""
         self._thread: threading.Thread | None = None
 
@@ -92,7 +95,8 @@ class SensorLink:
             return ""
         age = time.monotonic() - self._last_s
         late = f"its last reading is {age:.2g} s old" if age > 0.05 else ""
-        known = self._failure or self._sensor.note or late
+        stamped = f"its time stamp has been {self._stamp:g} s for {self._same} readings. Check stamp_s in read"
+        known = self._failure or self._sensor.note or (stamped if self._same >= _STUCK else late)
         return f"; {self._sensor.name}: {known}" if known else ""
 
     def _run(self) -> None:
@@ -107,18 +111,23 @@ class SensorLink:
         except Exception as error:
             if self._ended.is_set():
                 return
-            self._failure = f"{type(error).__name__}: {error}".rstrip(".")
+            kind = "" if isinstance(error, PliantError) else f"{type(error).__name__}: "
+            self._failure = f"{kind}{error}".rstrip(".")
             post(self.record, wrench, time.monotonic_ns(), WRENCH_MISSING)
 
     def _take(self, sample: WrenchSample, wrench: Array) -> None:
         """Check a sample and hand it to the loop."""
         arrived_s = time.monotonic()
+        if not isinstance(sample, WrenchSample):
+            raise RejectedError(f"read returned {said(sample)}, but it must return pliant.WrenchSample or None")
         values = np.asarray(sample.wrench, float)
         if values.shape != (6,):
             raise InputError("wrench", sample.wrench, "6 numbers: force [N], then moment [N m]")
         if sample.state not in _STATES:
             raise InputError("state", sample.state, "good, saturated or missing")
         wrench[:] = values
+        self._same = self._same + 1 if sample.stamp_s == self._stamp else 1
+        self._stamp = math.nan if sample.stamp_s is None else float(sample.stamp_s)
         sampled_s = self._clock.arrival(arrived_s if sample.stamp_s is None else float(sample.stamp_s), arrived_s)
         post(self.record, wrench, round(sampled_s * 1e9), _STATES[sample.state])
         self._last_s = arrived_s
@@ -160,7 +169,7 @@ def check_keeps_pace(config: SensorConfig) -> None:
         own = [name for name, kind in SensorConfig.kinds.builtin.items() if kind.make is None]
         raise RejectedError(
             f"sensor.kind is {config.kind!r}, which runs in real time, but this simulation runs as fast as possible. "
-            f"Use {' or '.join(own)}, or run the task in real time: pliant run, or pliant.connect.",
+            f"Set sensor.kind to {' or '.join(own)}, or run the task in real time: pliant run, or pliant.connect.",
             field="sensor.kind",
             value=config.kind,
         )

@@ -28,9 +28,9 @@ from pliant.robots import is_simulated
 from pliant.robots.interface import no_push
 from pliant.session.active_law import check_change, refuse_while_active
 from pliant.session.idle_parameters import without_effect
-from pliant.session.input_checks import SANE, duration, number, numbers
+from pliant.session.input_checks import SANE, duration, must_be_live, number, numbers
 from pliant.session.law_status import StatusVerbs
-from pliant.session.undo import Changes
+from pliant.session.undo import Changes, unwound
 from pliant.stability.guard import guard_change, guard_law
 from pliant.task.schema import Task, check_law, check_takes_commands, check_wrench
 from pliant.task.spring_stretch import between, check_goal, check_stretch, check_takes_goal, check_takes_wrench
@@ -43,7 +43,7 @@ _ROUNDING = 1e-14
 # Joint speed below which an arm is at rest [rad/s].
 _STILL = 0.01
 _POSE = "7 numbers: x, y, z [m], then a unit quaternion w, x, y, z"
-_PUSH = f"3 numbers [N] or 6 numbers [N, N m], each within ±{SANE:g}"
+_PUSH = f"3 numbers [N] or 6 numbers [N, N m], each within ±{SANE:g} N and N m"
 _TWIST = "6 numbers: linear [m/s], then angular [rad/s]"
 _ACCEL = "6 numbers: linear [m/s²], then angular [rad/s²]"
 _WRENCH = "6 numbers: force [N], then moment [N m]"
@@ -104,12 +104,7 @@ class ArmVerbs(StatusVerbs):
 
     def _earlier(self) -> Parameters | None:
         """The set that undoing the newest change leads to, also after other changes were undone; None if none is."""
-        sets: list[Parameters] = []
-        for _, _, known in self._known_sets():
-            if len(sets) > 1 and known == sets[-2]:  # an undo: what it undid is not undone again
-                sets.pop()
-            else:
-                sets.append(known)
+        sets, _ = unwound(self._known_sets())
         return sets[-2] if len(sets) > 1 else None
 
     # -- what is going on --
@@ -161,18 +156,27 @@ class ArmVerbs(StatusVerbs):
             )
         if abs(length - 1.0) > _ROUNDING:  # dividing a unit quaternion again would change its last digit
             values[3:] /= length
-        self.arm.check_distance("pose", values[:3])
+        self._move_goal("pose", values)
+
+    def _move_goal(self, field: str, pose: Array) -> None:
+        """Set the goal pose; an error names the `field` that the user gave."""
+        self.arm.check_distance(field, pose[:3])
         law, now = self._answering(), self.state
         tool, goal = np.array(now.state.pose), np.array(now.goal.pose)
-        check_goal(law, self.parameters, tool, between(tool, values), between(goal, values))
-        self._send(goal_requests.GOAL_POSE, values=values)
+        check_takes_goal(law)
+        try:
+            check_goal(law, self.parameters, tool, between(tool, pose), between(goal, pose))
+        except RejectedError:
+            self.arm.check_distance(field, pose[:3], 1.0)  # no smaller step leads out of reach
+            raise
+        self._send(goal_requests.GOAL_POSE, values=pose)
 
     def goal_position(self, position: ArrayLike) -> None:
         """Set the position of the goal [m] in the base frame; two numbers keep z. The goal keeps its orientation."""
         values = numbers("position", position, 2, 3, allowed="2 or 3 numbers [m]")
         pose = self.state.goal.pose.copy()
         pose[: len(values)] = values
-        self.goal_pose(pose)
+        self._move_goal("position", pose)
 
     def goal_twist(self, twist: ArrayLike, for_s: float = 0.1) -> None:
         """Move the goal pose with a twist [m/s, rad/s] in the base frame; the law follows it without lag.
@@ -296,6 +300,7 @@ class ArmVerbs(StatusVerbs):
         for name in values:
             if not isinstance(name, str):
                 raise InputError("the name of a parameter", name, f"text, in {example}")
+            must_be_live(self.task, name, values[name])
         law = self._law()
         self._changes.set(self, values)
         return without_effect(values, self.parameters, law, self.task.interface)
@@ -309,11 +314,17 @@ class ArmVerbs(StatusVerbs):
 
         What others have changed since is kept. Returns {name: (old, new)}.
         """
-        return self._changes.undo(self, None if self._changes else self._earlier())
+        if self._changes:
+            return self._changes.undo(self)
+        return self._changes.undo(self, self._earlier(), any_known=len(list(self._known_sets())) > 1)
 
     def redo(self) -> None:
         """Repeat the change that was undone last."""
         self._changes.redo(self)
+
+    def undos(self) -> set[int]:
+        """The revisions in `history` that undid the change before them."""
+        return unwound(self._known_sets())[1]
 
     def history(self) -> list[tuple[int, float, dict[str, Any]]]:
         """Every parameter change that is still known: (revision, time [s], {name: new value})."""

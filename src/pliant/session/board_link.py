@@ -73,7 +73,7 @@ class Ticking:
 class BoardLink(Generic[T]):
     """A connection to the board of a running loop."""
 
-    board: Board
+    _board: Board | None = None
     _start_again = "Start it again with pliant run"
 
     def __init__(self, task: T) -> None:
@@ -81,6 +81,20 @@ class BoardLink(Generic[T]):
         self.name = ""
         self.lost = 0
         self._at = 0
+
+    @property
+    def board(self) -> Board:
+        """The shared memory of the loop."""
+        if self._board is None:
+            raise LoopError(
+                "it has not been started. Use the session in a with statement, or call start()",
+                headline="The control loop is not running",
+            )
+        return self._board
+
+    @board.setter
+    def board(self, board: Board) -> None:
+        self._board = board
 
     @property
     def title(self) -> str:

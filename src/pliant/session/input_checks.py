@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError, RejectedError, said
+from pliant.params.declare import value_at
 from pliant.task.schema import Task
 
 # A coordinate beyond this is a mistake [m, rad, N, N m].
@@ -37,7 +38,9 @@ def numbers(field: str, values: ArrayLike, *sizes: int, allowed: str = "") -> np
     if array.ndim != 1 or len(array) not in sizes:
         raise InputError(field, values, words)
     if not np.abs(array).max() <= SANE:
-        raise InputError(field, values, f"{words.partition(', each ')[0]}, each finite and within ±{SANE:g}")
+        what, _, each = words.partition(", each ")
+        unit = each.partition(f"±{SANE:g}")[2]
+        raise InputError(field, values, f"{what}, each finite and within ±{SANE:g}{unit}")
     return array
 
 
@@ -51,6 +54,16 @@ def must_be_task(task: Any, what: str) -> None:
     if not isinstance(task, Task):
         hint = f"Use pliant.load_task({task!r})." if isinstance(task, str) else "Use pliant.Task or pliant.load_task."
         raise RejectedError(f"task is {said(task)}, but {what} needs a Task. {hint}", field="task", value=task)
+
+
+def must_be_live(task: Task, name: str, value: Any) -> None:
+    """Raise for a value of the task that is no parameter: it is fixed while the loop runs."""
+    if value_at(task.params, name) is None and value_at(task, name) is not None and not name.startswith("params."):
+        remedy = f"Set it in the task: task.replace({{{name!r}: {said(value)}}})."
+        if name == "sim.seed":
+            remedy = f"{remedy} A Simulation takes another seed with reset({said(value)})."
+        sentence = f"{name} cannot be changed while the loop runs. {remedy}"
+        raise RejectedError(sentence, field=name, value=value)
 
 
 def function(field: str, value: Any) -> Any:

@@ -100,13 +100,9 @@ class Started(BoardLink[T]):
 
     def check(self) -> None:
         """Raise `LoopError` if the loop ended in a fault, was killed, or was never started."""
-        if not self._started:
-            raise LoopError(
-                "it has not been started. Use the session in a with statement, or call start()",
-                headline="The control loop is not running",
-            )
+        board = self.board  # raises if the session was never started
         ended = self._loop.poll() is not None  # checked first: then the status is final
-        status = self.board.status
+        status = board.status
         if status == FAULT or (ended and status in (STARTING, RUNNING)):
             self._end()
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 from pliant.control.parameters import Parameters
 from pliant.errors import RejectedError
-from pliant.params.declare import flat, value_at
-from pliant.params.matrix import compact
+from pliant.params.declare import declared, flat, value_at
+from pliant.params.matrix import compact, with_unit
 
 MOST = 100
 """So many changes can be undone: tuning for hours must not fill the memory."""
@@ -80,17 +80,21 @@ class Changes:
             self._undone.clear()
             self._drag = drag
 
-    def undo(self, arm: TunableArm, earlier: Parameters | None = None) -> dict[str, tuple[Any, Any]]:
+    def undo(
+        self, arm: TunableArm, earlier: Parameters | None = None, *, any_known: bool = False
+    ) -> dict[str, tuple[Any, Any]]:
         """Undo the last change, except where someone else has changed the same value since.
 
         Without a change of one's own, the last change of anyone is undone: the one from the set `earlier`. Returns
-        {name: (old, new)}.
+        {name: (old, new)}. `any_known` says whether anyone has changed a parameter: it makes the message clearer.
         """
         if not self._done and earlier is not None:
             now = arm.parameters
             self._done.extend([change] if (change := _difference(flat(now), earlier, now)) else ())
         if not self._done:
-            raise RejectedError("Nothing to undo: no parameter of this loop has been changed.")
+            if any_known or self._undone:
+                raise RejectedError("Nothing left to undo: all changes have been undone.")
+            raise RejectedError("Nothing to undo: no parameter has been changed.")
         change = _as_change(self._done[-1])
         back = {place: (now, was) for place, (was, now) in change.items()}
         found = _take_back(arm, self._done, back, "undone")
@@ -106,6 +110,18 @@ class Changes:
         found = _take_back(arm, self._undone, self._undone[-1], "redone")
         self._done.append(self._undone.pop())
         return found
+
+
+def unwound(sets: Iterable[tuple[int, int, Parameters]]) -> tuple[list[Parameters], set[int]]:
+    """The sets that undoing leads back through, oldest first; and the revisions that undid the change before them."""
+    stack, undos = list[Parameters](), set[int]()
+    for revision, _, known in sets:
+        if len(stack) > 1 and known == stack[-2]:  # what it undid is not undone again
+            stack.pop()
+            undos.add(revision)
+        else:
+            stack.append(known)
+    return stack, undos
 
 
 def _as_change(done: _Done | Change) -> Change:
@@ -144,7 +160,10 @@ def _take_back(arm: TunableArm, kept: Any, change: Change, done: str) -> dict[st
             own.setdefault(name, [None] * len(value))[i] = then  # None: as it is
     if not own:
         kept.pop()
-        names = ", ".join(dict.fromkeys(name for name, _ in change))
-        raise RejectedError(f"Nothing was {done}: {names} was changed by someone else since.")
+        units = {item.name: item.unit for item in declared(type(now))}
+        names = list(dict.fromkeys(name for name, _ in change))
+        words = ", ".join(f"{name} (now {with_unit(value_at(now, name), units[name])})" for name in names)
+        have = "have" if len(names) > 1 else "has"
+        raise RejectedError(f"Nothing was {done}: {words} {have} been changed since. Set the value directly.")
     before, after = arm.change(own)
     return {name: (value_at(before, name), value_at(after, name)) for name in own}

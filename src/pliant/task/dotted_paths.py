@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any
 
-from pliant.errors import InputError, UnknownNameError
+from pliant.errors import InputError, RejectedError, UnknownNameError, said
 from pliant.params.declare import Section, validated
 
 _PARAMETERS = "params"
@@ -17,6 +17,9 @@ def merged(changes: Mapping[str, Any] | None, more: dict[str, Any]) -> dict[str,
     """The changes that were given as a mapping, and those that were given as keywords."""
     if changes is not None and not isinstance(changes, Mapping):
         raise InputError("changes", changes, "a mapping of names to values, such as {'sim.seed': 3}")
+    for name in (changes or {}).keys() & more.keys():
+        sentence = f"{name} is given twice: {said((changes or {})[name])} and {said(more[name])}. Remove one."
+        raise RejectedError(sentence, field=name, value=more[name])
     return {**(changes or {}), **more}
 
 
@@ -30,7 +33,13 @@ def replaced(task: Section, changes: dict[str, Any], kind: type[Section]) -> Any
         if path[0] not in data and path[0] in data[_PARAMETERS]:
             path = [_PARAMETERS, *path]
         _put(data, path, value, name)
-    return validated(kind, data)
+    try:
+        return validated(kind, data)
+    except InputError as error:
+        if not any(name.startswith(_PARAMETERS) for name in changes):  # names as they were given
+            error.args = (str(error).replace(f"{_PARAMETERS}.", ""),)
+            error.field = error.field.removeprefix(f"{_PARAMETERS}.")
+        raise
 
 
 def _plain(data: Any) -> Any:
@@ -59,7 +68,7 @@ def _key(node: Any, part: str, name: str, data: dict[str, Any]) -> Any:
     if isinstance(node, list) and part.isdigit() and int(part) < len(node):
         return int(part)
     known = [one for one in _names(data) if not one.startswith(_DERIVED)]
-    raise UnknownNameError("name", name, known, all_names=Section.all_names)
+    raise UnknownNameError("name", name, known, first=str(data.get("law", "")), all_names=Section.all_names)
 
 
 def _names(data: dict[str, Any], prefix: str = "") -> Iterator[str]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from numba.core.errors import NumbaError
-
 from pliant.control.laws.law import Law
 from pliant.control.laws.registry import DEFAULT, LAWS, PLIANTS, register
 from pliant.control.parameters import Parameters, parameters_with
@@ -18,7 +16,8 @@ from pliant.control.tick_entries import law_types
 from pliant.errors import InputError, RejectedError
 from pliant.kernel import address_of
 from pliant.params.declare import Section, param, validated
-from pliant.params.plugin_files import is_file, load_object, not_compiled
+from pliant.params.plugin_files import is_file, load_object
+from pliant.params.plugin_kernels import COMPILE_ERRORS, compile_error
 
 GROUP = "pliant.laws"
 """The entry-point group of packages that bring laws."""
@@ -41,13 +40,17 @@ def find_law(reference: str, folder: Path | None = None) -> OwnLaw | None:
     """
     if reference in PLIANTS:
         return None
+    if renamed := next((law.name for law in LAWS.values() if reference in law.former_names), ""):
+        raise RejectedError(f"Unknown law {reference!r}: it is now called {renamed}.", field="law", value=reference)
     return load(OwnLaw(name=_OBJECT, file=reference) if is_file(reference) else OwnLaw(name=reference), folder)
 
 
 def load(wanted: OwnLaw, folder: Path | None = None) -> OwnLaw:
     """Load a law and register it under its number; returns its full description."""
     reference = wanted.file or wanted.name
-    found, file, digest, where = load_object(reference, folder, _OBJECT, GROUP, "law", digest=wanted.digest, known=LAWS)
+    found, file, digest, where = load_object(
+        reference, folder, _OBJECT, GROUP, "law", digest=wanted.digest, known=LAWS, field="law"
+    )
     law = _checked(found, where)
     return OwnLaw(name=law.name, file=file, digest=digest, number=register(law, wanted.number).number)
 
@@ -59,11 +62,13 @@ def compile_own_laws(laws: tuple[OwnLaw, ...]) -> None:
 
 
 def _compile(law: Law) -> None:
-    try:
-        for function in law.kernels():
+    for function in law.kernels():
+        try:
             address_of(function, *law_types())
-    except NumbaError as error:
-        raise not_compiled(f"law {law.name}", error) from None
+        except COMPILE_ERRORS as error:
+            if (outside := getattr(function, "outside", None)) is None:
+                raise
+            raise compile_error(outside, error) from None
 
 
 def parameters_kind(laws: tuple[OwnLaw, ...]) -> type[Parameters]:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, create_model, model_validator
 from pliant.control.laws.law import Law
 from pliant.control.laws.registry import DEFAULT, LAWS, PLIANTS, check_sections, known_commands
 from pliant.control.parameters import Parameters, Sense
-from pliant.errors import InputError, PliantError, RejectedError, UnknownNameError
+from pliant.errors import InputError, PliantError, RejectedError, UnknownNameError, said
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
 from pliant.model.tool import Tool
@@ -31,7 +31,8 @@ from pliant.task.bundled_files import find_file, read_yaml
 from pliant.task.dotted_paths import merged, replaced
 from pliant.task.own_laws import OwnLaw, names_own_laws, parameters_kind, with_own_laws
 from pliant.task.ros_parameters import is_ros_file, to_task
-from pliant.task.spring_stretch import check_goal, check_takes_goal, check_takes_wrench
+from pliant.task.scripted_goals import ScriptedGoals
+from pliant.task.spring_stretch import check_takes_wrench
 from pliant.task.task_sections import Event, ModelError, Response
 from pliant.world.world_config import SimConfig
 
@@ -45,6 +46,7 @@ class Task(Section):
 
     derived = ("own_robot", "own_laws", "notes")
     """Fields that Pliant fills in."""
+    also_called: ClassVar[dict[str, str]] = {"belief": "model_error"}
     name: str = param("task", min_length=1, help="Name for titles and file names.")
     robot: str = param(
         "sim:ur5e",
@@ -95,6 +97,9 @@ class Task(Section):
 
     def __new__(cls, *args: Any, **data: Any) -> Self:
         """A task with laws from outside Pliant has their parameters too, so it is of a class of its own."""
+        if args:
+            remedy = f"To load a task file, or a task that comes with Pliant: pliant.load_task({said(args[0])})."
+            raise RejectedError(f"Task takes keywords, such as Task(law='admittance'). {remedy}", value=args[0])
         return super().__new__(_kind_of(cls, data))
 
     @classmethod
@@ -142,8 +147,23 @@ def _kind_of(kind: type[Task], data: dict[str, Any]) -> Any:
     """The class of a task with this content: one with the parameters of its laws from outside Pliant."""
     if kind is not Task or not names_own_laws(data):
         return kind
-    laws = with_own_laws(data)["own_laws"]
+    try:
+        laws = with_own_laws(data)["own_laws"]
+    except InputError as error:
+        raise error.with_others(_others(data)) from None
     return _task_with(parameters_kind(laws))
+
+
+def _others(data: dict[str, Any]) -> list[InputError]:
+    """What else is wrong with a task whose law is unknown, so that the parameters of that law are not checked."""
+    rest = {name: value for name, value in data.items() if name not in ("law", "own_laws", "events")}
+    if isinstance(params := rest.get("params"), dict):
+        rest["params"] = {name: value for name, value in params.items() if name in Parameters.model_fields}
+    try:
+        Task.model_validate(rest)
+    except InputError as error:
+        return [RejectedError(error.alone or str(error)), *error.others]
+    return []
 
 
 @lru_cache
@@ -272,7 +292,7 @@ def check_fits(task: Task, arm: Arm, q: ArrayLike | None = None, *, where: str =
 
 def _check_events(task: Task, arm: Arm, q: ArrayLike | None) -> None:
     """Raise for the first event, in order of time, that cannot be carried out."""
-    goals = _ScriptedGoals(task, arm, q)
+    goals = ScriptedGoals(task, arm, q)
     for where, event, law, parameters in _in_order(task):
         _check_action(where, event, arm)
         for field in ("wrench_goal", "virtual_push"):
@@ -315,31 +335,6 @@ def _check_action(where: str, event: Event, arm: Arm | None) -> None:
         raise InputError(f"{where}.goal_offset_m", event.goal_offset_m, "3 numbers [m]")
     if arm is not None and event.goal_offset_m:
         arm.check_distance(f"{where}.goal_offset_m", event.goal_offset_m)
-
-
-class _ScriptedGoals:
-    """Follows the goal through the events of a task. The tool is assumed to be at the goal of the event before."""
-
-    def __init__(self, task: Task, arm: Arm, q: ArrayLike | None) -> None:
-        self._pose, self._offset = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(3)
-        self._known = not LAWS[task.law].takes_commands
-        sections = (getattr(task.params, law.section) for law in LAWS.values() if law.matrices is not None)
-        if any(section.frame == "tool" for section in sections):  # only then its orientation matters
-            self._known &= q is not None or is_simulated(task.robot)
-            self._pose = arm.pose(q if q is not None else task.start_q or arm.q_home)
-
-    def check(self, event: Event, law: str, parameters: Parameters) -> None:
-        """Raise for a goal that the law does not use, or that would stop the robot at once."""
-        if LAWS[law].takes_commands or event.goal_q:  # what moves the tool away is not followed
-            self._known = False
-        if not event.goal_offset_m:
-            return
-        check_takes_goal(law)
-        step = np.zeros(6)
-        step[:3] = event.goal_offset_m - self._offset
-        if self._known:
-            check_goal(law, parameters, self._pose, step, step)
-        self._known, self._offset = True, np.array(event.goal_offset_m)
 
 
 def _check_times(task: Task, where: str) -> None:

@@ -19,14 +19,21 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
 
 from pliant.errors import InputError, RejectedError
 from pliant.kernel import address_of, call_at, kernel, record_in
 from pliant.params.declare import Section, Three, layout_of, param
 from pliant.params.kinds import Kinds, OfKind, record_layout
 from pliant.params.packing import packed
-from pliant.params.plugin_files import not_compiled
+from pliant.params.plugin_kernels import (
+    COMPILE_ERRORS,
+    Argument,
+    Outside,
+    check_defaults,
+    check_function,
+    class_name,
+    compile_error,
+)
 from pliant.world.world_layout import MAX_SURFACE_PARAMS, SURFACE
 
 Array = np.ndarray[Any, Any]
@@ -82,13 +89,15 @@ def surface_type() -> Any:
     return array.dtype
 
 
-def _adapted(function: Any, params: Any) -> Any:
+def _adapted(outside: Outside, params: Any) -> Any:
     """The kernel that the simulator calls: it hands the kind its own parameters."""
+    function = outside.function
 
     @kernel(separate=True)
     def measure(c):
         c.distance = function(record_in(c.params, params), c.point, c.normal)
 
+    measure.outside = outside
     return measure
 
 
@@ -115,12 +124,16 @@ def own_surface(
     if not isinstance(name, str) or not name.isidentifier() or not name.islower():
         raise InputError("the name of the surface", name, "a lower-case Python name, such as wavy_plane")
     if not (isinstance(params, type) and issubclass(params, Section)):
-        raise InputError(f"the parameters of {name}", params, "a class that is derived from pliant.Section")
+        raise InputError(f"the parameters of {name}", class_name(params), "a class derived from pliant.Section")
+    check_defaults(params)
+    fields = Argument("p", f"the surface {name}", "parameter", tuple(params.model_fields))
+    outside = Outside(f"surface {name}", distance, (fields, Argument("point"), Argument("normal")))
+    check_function(outside)
     record = record_layout(layout_of(params)).dtype
     if record.itemsize > 8 * MAX_SURFACE_PARAMS:
         allowed = f"at most {MAX_SURFACE_PARAMS} numbers in all"
         raise InputError(f"the parameters of {name}", record.itemsize // 8, allowed)
-    return SurfaceKind(name, params, _adapted(distance, record), shapes, pressed_along, is_curved)
+    return SurfaceKind(name, params, _adapted(outside, record), shapes, pressed_along, is_curved)
 
 
 class Surface(OfKind):
@@ -203,8 +216,8 @@ def check_kernel(surface: Surface) -> None:
     points = np.random.default_rng(0).uniform(-_TRIED_M, _TRIED_M, (_TRIED, 3))
     try:
         distances, normals = measured(surface, points)
-    except NumbaError as error:
-        raise not_compiled(f"surface {kind.name}", error) from None
+    except COMPILE_ERRORS as error:
+        raise compile_error(kind.measure.outside, error) from None
     lengths = np.linalg.norm(normals, axis=1)
     bad = np.flatnonzero(~(np.isfinite(distances) & (np.abs(lengths - 1.0) < 1e-6)))
     if len(bad):

@@ -84,6 +84,8 @@ class Sensor(Section):
 class Push(Section):
     """A push at the tool, like that of a hand: it rises and falls over `ramp_s`."""
 
+    also_called = dict.fromkeys(("force", "force_n"), "wrench: six numbers, force [N], then moment [N m]")
+
     at_s: float = param(..., unit="s", ge=0, help="Start of the push.")
     for_s: float = param(1.0, unit="s", gt=0, help="Duration of the push, ramps included.")
     ramp_s: float = param(0.05, unit="s", ge=0, help="Time over which it rises and falls.")

@@ -42,11 +42,12 @@ def command(
     if virtual:
         link.virtual_push(wrench, duration)
         how_long = "until the next virtual push" if duration is None else f"for {duration:g} s"
-        out.print(f"{link.title}: virtual push of {_words(force)} {how_long}.")
+        ended = "the virtual push has ended."
+        out.print(f"{link.title}: {f'virtual push of {_words(force)} {how_long}.' if any(force) else ended}")
     else:
         duration = 1.0 if duration is None else duration
         link.push(wrench, for_s=duration)
-        out.print(f"{link.title}: pushed with {_words(force)} for {duration:g} s.")
+        out.print(f"{link.title}: pushing with {_words(force)} for {duration:g} s.")
     return 0
 
 

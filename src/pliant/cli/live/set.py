@@ -96,14 +96,14 @@ def _with_unit(link: Link, name: str, value: Any) -> str:
 
 def _show_history(link: Link) -> None:
     from pliant.cli.show import out
-    from pliant.params.matrix import shown
 
-    changes = link.history()
+    changes, undos = link.history(), link.undos()
     if not changes:
         out.print(f"{link.title}: no parameter has been changed.")
     for revision, when, values in changes:
-        words = ", ".join(f"{key} = {shown(new)}" for key, new in values.items())
-        out.print(f"{revision:4}  {when:8.3f} s  {words or 'no change'}")
+        words = ", ".join(f"{key} = {_with_unit(link, key, new)}" for key, new in values.items())
+        undo = "undo: " if revision in undos else ""
+        out.print(f"{revision:4}  {when:8.3f} s  {undo}{words or 'no change'}")
 
 
 def _save(link: Link, path: Path) -> None:

@@ -114,13 +114,21 @@ def _ask_and_bridge(session: Session, *, yes: bool) -> AbstractContextManager[No
 def run_fast(task: Task, record: Path | None, *, unchecked: bool = False) -> int:
     """Simulate the whole task in compiled code."""
     say_start(task, arm_of(task))
-    began = time.perf_counter()
+    began, first = time.perf_counter(), list[float]()
     with progress("simulating") as update:
-        run = simulate(task, update, lift_off=True, unchecked=unchecked)
-    taken = time.perf_counter() - began
+
+        def advanced(share: float) -> None:
+            first.append(time.perf_counter())
+            update(share)
+
+        run = simulate(task, advanced, lift_off=True, unchecked=unchecked)
+    taken, start_s = time.perf_counter() - began, first[0] - began
     unsaved = _unsaved(run, record) if record else None
     done = len(run.records) * task.dt
-    out.print(f"{done:.2f} s simulated in {taken:.2f} s ({done / taken:.0f}× real time).")
+    out.print(
+        f"{done:.3g} s simulated in {taken:.2f} s, of which {start_s:.2f} s were start-up "
+        f"({done / (taken - start_s):.3g}× real time without it)."
+    )
     _summary(task, run.records, run.normal_n)
     _warn_of_starving(task, run.records)
     if record and unsaved is None:
@@ -244,8 +252,12 @@ def _summary(task: Task, records: np.ndarray[Any, Any], normal_n: np.ndarray[Any
     if not len(records):
         out.print("The loop did not tick.")
         return
-    out.print(figures_table(run_figures(records, normal_n), f"{len(records) * task.dt:.2f} s, {len(records)} ticks"))
+    out.print(figures_table(run_figures(records, normal_n), f"{len(records) * task.dt:.3g} s, {_ticks(len(records))}"))
     _states_table(task, records)
+
+
+def _ticks(n: int) -> str:
+    return f"{n} tick{'s' * (n != 1)}"
 
 
 def _states_table(task: Task, records: np.ndarray[Any, Any]) -> None:

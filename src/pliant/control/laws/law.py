@@ -61,6 +61,8 @@ class Law:
     """What it commands: 0 joint velocities, 1 a tool velocity, 2 joint torques."""
     section: str
     """Its section of the parameters."""
+    former_names: tuple[str, ...] = ()
+    """What older versions called it, for messages."""
     begin: Any = nothing
     """Called when the law starts, at rest at the present pose."""
     end: Any = nothing

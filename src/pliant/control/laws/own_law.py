@@ -25,6 +25,7 @@ from pliant.control.sense.external_wrench import felt
 from pliant.errors import InputError, UnknownNameError
 from pliant.kernel import kernel, record_in
 from pliant.params.declare import Section, layout_of
+from pliant.params.plugin_kernels import Argument, Outside, check_defaults, check_function, class_name
 from pliant.records import MAX_LAW_STATE, Field, Layout
 
 
@@ -83,20 +84,22 @@ def _tick_of(h, p, s, r, g, o, w, command):
     )  # fmt: skip
 
 
-def _adapted(function: Any, params: Any, state: Any) -> Any:
+def _adapted(outside: Outside, params: Any, state: Any) -> Any:
     """The kernel that the tick calls: it hands the law its own records."""
+    function = outside.function
 
     @kernel(separate=True)
     def adapted(h, p, s, r, g, c, o, w, dt):
         own = p.own[w.laws[s.law].params_at :]
         function(_tick_of(h, p, s, r, g, o, w, 0), record_in(own, params), record_in(s.memory, state), dt)
 
+    adapted.outside = outside
     return adapted
 
 
-def _commanded(function: Any, params: Any, state: Any, table: CommandTable) -> Any:
+def _commanded(outside: Outside, params: Any, state: Any, table: CommandTable) -> Any:
     """The same for the step of a law that takes commands: it gets them one at a time."""
-    valid, active, ends, invalid = table
+    function, (valid, active, ends, invalid) = outside.function, table
 
     @kernel(separate=True)
     def commanded(h, p, s, r, g, c, o, w, dt):
@@ -105,12 +108,36 @@ def _commanded(function: Any, params: Any, state: Any, table: CommandTable) -> A
         function(_tick_of(h, p, s, r, g, o, w, command), record_in(own, params), memory, dt)
         s.busy = 1 if 0 <= memory.state < len(active) and active[memory.state] else 0
 
+    commanded.outside = outside
     return commanded
 
 
 @compiled
 def _forget(tick, p, s, dt):
     """The beginning of a law that has nothing to prepare."""
+
+
+def _outside(name: str, function: Any, params: type[Section], state: tuple[Field, ...]) -> Outside:
+    """A function of a law, checked; its arguments are described for messages."""
+    arguments = (
+        Argument("tick", "tick", "field", Tick._fields),
+        Argument("p", name, "parameter", tuple(params.model_fields)),
+        Argument("s", f"the state of {name}", "field", tuple(field.name for field in state)),
+        Argument("dt"),
+    )
+    outside = Outside(f"law {name}", function, arguments)
+    check_function(outside)
+    return outside
+
+
+def _check_state(name: str, state: tuple[Field, ...]) -> None:
+    for field in state:
+        if not isinstance(field, Field):
+            raise InputError(f"state of {name}", repr(field), "fields, such as pliant.Field('depth_m', 'm', 'depth')")
+        if not field.name.isidentifier():
+            raise InputError(
+                f"the name of a field in the state of {name}", field.name, "a Python name, such as depth_m"
+            )
 
 
 def _check_panel(name: str, params: type[Section], state: tuple[Field, ...], panel: Panel) -> None:
@@ -156,24 +183,29 @@ def own_law(
     if not isinstance(name, str) or not name.isidentifier() or not name.islower():
         raise InputError("the name of the law", name, "a lower-case Python name, such as damper_wall")
     if not (isinstance(params, type) and issubclass(params, Section)):
-        raise InputError(f"the parameters of {name}", params, "a class that is derived from pliant.Section")
+        raise InputError(f"the parameters of {name}", class_name(params), "a class derived from pliant.Section")
+    check_defaults(params)
     possible = [word for word, number in OUTPUTS.items() if number != JOINT_TORQUE]
     if output not in possible:
         raise InputError(f"output of {name}", output, " or ".join(map(repr, possible)))
-    commands, states, fields, table = declared(name, commands, states, tuple(state))
+    state = tuple(state)
+    _check_state(name, state)
+    commands, states, fields, table = declared(name, commands, states, state)
     layout = Layout(f"{name.title().replace('_', '')}State", fields or (Field("unused", "", "nothing is kept"),))
     if layout.dtype.itemsize > 8 * MAX_LAW_STATE:
         raise InputError(f"state of {name}", layout.dtype.itemsize // 8, f"at most {MAX_LAW_STATE} numbers in all")
     record = layout_of(params).dtype
     _check_panel(name, params, fields, panel or Panel())
-    adapted = _adapted(step, record, layout.dtype) if table is None else _commanded(step, record, layout.dtype, table)
+    stepped, begun = (_outside(name, one, params, fields) for one in (step, begin or _forget))
+    types = record, layout.dtype
+    adapted = _adapted(stepped, *types) if table is None else _commanded(stepped, *types, table)
     return Law(
         name,
         0,
         adapted,
         OUTPUTS[output],
         section=name,
-        begin=_adapted(begin or _forget, record, layout.dtype),
+        begin=_adapted(begun, *types),
         end=nothing,
         uses_goal=uses_goal,
         takes_wrench=True,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.loop.periods import works_at
-from pliant.loop.saving import BLACK_BOX_S, arm_writer, fault_file
+from pliant.loop.saving import BLACK_BOX_S, arm_writer, fault_file, recording_path
 from pliant.session.in_process.compiled_steps import TRUTH
 from pliant.session.in_process.simulation import Simulation
 from pliant.session.input_checks import must_be_task
@@ -41,8 +41,8 @@ class Run:
     """The true contact force along the normals of what is touched, in every tick [N]."""
 
     def save(self, path: Path | str) -> None:
-        """Write the run as a recording (.mcap)."""
-        with arm_writer(Path(path), self.task, arm_of(self.task), fault=self.fault) as writer:
+        """Write the run as a recording (.mcap). Missing folders are created."""
+        with arm_writer(recording_path(path), self.task, arm_of(self.task), fault=self.fault) as writer:
             for revision, tick, values in self.sets:
                 writer.parameters(revision, values[0], tick * self.task.dt)
             writer.append(self.records)
@@ -64,6 +64,8 @@ def simulate(
     simulation = Simulation(task, unchecked=unchecked)
     chunk = max(1, round(_CHUNK_S * task.rate_hz))
     parts: list[_Part] = []
+    if progress:
+        progress(0.0)  # what takes long before is the start, not the run
     for first in range(0, task.ticks, chunk):
         parts.append(_advanced(simulation, min(chunk, task.ticks - first)))
         if progress:

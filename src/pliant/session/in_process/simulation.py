@@ -36,6 +36,7 @@ from pliant.session.board_link import too_late
 from pliant.session.in_process.compiled_steps import TRUTH, addresses_of, steps
 from pliant.session.input_checks import flag, function, must_be_task, number, whole
 from pliant.session.preflight import compile_task, preflight
+from pliant.session.undo import Changes
 from pliant.task.schema import Task, located
 from pliant.world.world_layout import WORLD
 
@@ -309,6 +310,7 @@ class Simulation(ArmVerbs):
         """
         seed = self._first.sim.seed if seed is None else whole("seed", seed, 0)
         self.restore(self._start)
+        self._changes = Changes()
         self.world.restart(seed, self._fresh)
         self._use_seed(seed)
         self.runner.robot.read(self.runner.controller.reading)

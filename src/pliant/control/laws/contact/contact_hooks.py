@@ -41,8 +41,8 @@ def _fail(h, p, s, r, g, c, o, w, dt):
 
 
 LAW = Law(
-    "contact", 4, _step, TOOL_VELOCITY, section="contact", begin=_begin, fail=_fail, handles_halt=True,
-    least_joints=6, state=CONTACT, scratch=contact_law.SCRATCH, stability=STABILITY, panel=PANEL,
+    "contact", 4, _step, TOOL_VELOCITY, section="contact", former_names=("hybrid",), begin=_begin, fail=_fail,
+    handles_halt=True, least_joints=6, state=CONTACT, scratch=contact_law.SCRATCH, stability=STABILITY, panel=PANEL,
     commands=DECLARED, states=DECLARED_STATES, check_params=check_order, resting_n="preload_n",
     fixed_when_active=("force_limit_n",),
 )  # fmt: skip
