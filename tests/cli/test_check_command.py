@@ -69,7 +69,7 @@ def test_a_task_without_a_surface_is_checked_in_a_hand_and_one_without_contact_i
     assert "push declares no surface, so the check assumes 100 to 1000 N/m" in " ".join(push.stdout.split())
     hold = say("check", "hold")
     assert hold.returncode == 2
-    assert "hold uses the law hold, but only admittance and contact can be checked." in hold.stderr
+    assert "hold uses the law hold, but only admittance, contact and laws of your own" in hold.stderr
     fetch = say("check", "fetch")
     assert fetch.returncode == 2
     said = "fetch is a mission; pliant check does not support missions. To simulate it: pliant run fetch."

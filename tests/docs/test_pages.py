@@ -48,14 +48,33 @@ def test_a_named_file_that_does_not_exist_is_found_with_its_line() -> None:
     assert list(check.check_files(text)) == ["3: there is no file src/pliant/laws/nothing.py"]
 
 
-def test_an_included_example_that_does_not_exist_is_found() -> None:
-    text = '```python\n--8<-- "examples/99_nothing.py"\n```\n'
-    assert list(check.check_files(text)) == ["2: there is no file examples/99_nothing.py"]
+def test_a_shown_example_that_does_not_exist_is_found() -> None:
+    text = "<!-- The code of examples/99_nothing.py, written by make reference -->\n```python\npass\n```\n"
+    assert list(check.check_files(text)) == ["1: there is no file examples/99_nothing.py"]
 
 
-def test_an_example_that_no_page_includes_is_found() -> None:
+@pytest.mark.parametrize("path", check.generate.PAGES, ids=lambda path: path.name)
+def test_a_generated_page_is_up_to_date(path: Path) -> None:
+    assert path.read_text() == check.generate.PAGES[path](), "run: make reference"
+
+
+def test_the_code_of_an_example_in_a_page_is_replaced_by_its_present_code(tmp_path: Path) -> None:
+    examples, page = docs_module("generate_code"), tmp_path / "page.md"
+    name = next(iter(sorted((ROOT / "examples").glob("*.py")))).name
+    start = f"Before.\n\n<!-- The code of examples/{name}, written by make reference -->\n```python\n"
+    page.write_text(f"{start}old = 1\n```\n\nAfter.\n")
+    assert examples.with_examples(page) == f"{start}{(ROOT / 'examples' / name).read_text()}```\n\nAfter.\n"
+
+
+def test_the_api_pages_show_signatures_fields_and_docstrings() -> None:
+    text = (ROOT / "docs" / "reference" / "api-pliant.md").read_text()
+    for words in ("## simulate", "    task: Task,", "| `wrench` | The input of the law", "### Simulation.reset"):
+        assert words in text
+
+
+def test_an_example_that_no_page_shows_is_found() -> None:
     assert list(check.check_examples([])) == [
-        f"examples/{path.name}:1: no page in docs/howto includes this example"
+        f"examples/{path.name}:1: no page in docs/howto shows this example"
         for path in sorted((ROOT / "examples").glob("*.py"))
     ]
 

@@ -179,7 +179,7 @@ def test_a_section_refuses_numbers_that_are_not_finite(bad: Any) -> None:
 
 
 def test_a_section_cannot_be_edited_in_place() -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError, match=r"free cannot be changed in place: Outer is immutable\."):
         Outer().free = 1.0  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -220,7 +220,7 @@ def test_a_recording_knows_its_arm_without_the_package(tmp_path: Path, monkeypat
 
 def test_an_unknown_kind_lists_packages_and_how_to_give_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch)
-    with pytest.raises(UnknownNameError, match=r"Known: mine, ros2, sim, ur\. .*is a file: my_driver\.py:<which>"):
+    with pytest.raises(UnknownNameError, match=r"Known: mine, ros2, sim, ur\. .*is a file: my_driver\.py:HOST"):
         kind_of("kuka:1.2.3.4")
 
 

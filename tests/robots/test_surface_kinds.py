@@ -171,7 +171,7 @@ def test_a_parameter_that_every_surface_has_cannot_be_declared_again() -> None:
 
         friction: float = pliant.param(0.5, help="Twice.")
 
-    kind = pliant.own_surface("twice", Twice, lambda p, point, normal: 0.0)
+    kind = pliant.own_surface("twice", Twice, pliant.compiled(lambda p, point, normal: 0.0))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(Surface.kinds.builtin, "twice", kind)
         with pytest.raises(pliant.InputError, match="declares friction, which every surface has"):

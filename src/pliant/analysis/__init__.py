@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from pliant.analysis.experiment_options import Option
     from pliant.analysis.experiments import Benchmark, Experiment, Progress
     from pliant.analysis.targets import Figure, Outcome, at_least, at_most
+    from pliant.compiling.entry_points import Job as KernelJob
 
 HOMES = {
     "Benchmark": "pliant.analysis.experiments",
     "Experiment": "pliant.analysis.experiments",
     "Figure": "pliant.analysis.targets",
+    "KernelJob": "pliant.compiling.entry_points:Job",
     "Option": "pliant.analysis.experiment_options",
     "Outcome": "pliant.analysis.targets",
     "Progress": "pliant.analysis.experiments",
@@ -27,6 +29,7 @@ __all__ = [
     "Benchmark",
     "Experiment",
     "Figure",
+    "KernelJob",
     "Option",
     "Outcome",
     "Progress",

@@ -39,6 +39,8 @@ def fault_words(state: Any, goal: Any, reading: Any, parameters: Any) -> str:
     number = int(state["fault"])
     if number in (FAULT_LAW, FAULT_COMMAND) and state["law"] and (law := law_of(state["law"])).is_own:
         return f"the law {law.name} {_raised(law) if number == FAULT_LAW else _NOT_FINITE}"
+    if number == FAULT_COMMAND and (where := _not_a_number(goal)):
+        return f"{where}. Write only finite numbers into the goal"
     if number == FAULT_POSE_ERROR:
         return _pose_error(state, goal, parameters)
     if number == FAULT_STARVED:
@@ -90,6 +92,17 @@ def _pose_error(state: Any, goal: Any, parameters: Any) -> str:
         f"the tool was turned by {turned:.3g} rad from its goal, more than limits.pose_error_rad "
         f"({most_rad:g} rad). {remedy}"
     )
+
+
+def _not_a_number(goal: Any) -> str:
+    """The first number of a goal that is not finite, with its name; "" if all are."""
+    for name in goal.dtype.names:
+        values = np.atleast_1d(np.asarray(goal[name]))
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            at = int(np.flatnonzero(~np.isfinite(values.ravel()))[0])
+            place = f"goal.{name}[{at}]" if values.size > 1 else f"goal.{name}"
+            return f"{place} is {values.ravel()[at]:g}"
+    return ""
 
 
 def _raised(law: Law) -> str:

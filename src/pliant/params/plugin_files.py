@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pliant.errors import InputError, PliantError, RejectedError, UnknownNameError
+from pliant.errors import InputError, PliantError, RejectedError, UnknownNameError, said, shortened
 from pliant.params.outside_files import is_regular
 
 
@@ -85,10 +85,10 @@ def load_file(path: Path, kind_word: str, digest: str = "") -> tuple[Any, str]:
 def no_such_file(field: str, value: str, name: str, folder: Path | None, remedy: str) -> RejectedError:
     """The error for a `value` that names a Python file `name` that does not exist in `folder`, nor in this folder."""
     where = " or ".join(dict.fromkeys(str(place) for place in (folder, Path.cwd()) if place))
-    said = f"it does not exist in {where}" if not Path(name).is_absolute() else "there is no such file"
+    why = "there is no such file" if Path(name).is_absolute() else f"it does not exist in {where}"
     if name != value:
-        said = f"{name}: {said}"
-    return RejectedError(f"{field} is {value!r}, but {said}. {remedy}", field=field, value=value)
+        why = f"{shortened(name)}: {why}"
+    return RejectedError(f"{field} is {said(value)}, but {why}. {remedy}", field=field, value=value)
 
 
 def found_file(reference: str, folder: Path | None = None) -> Path | None:

@@ -34,7 +34,7 @@ PLIANT_KINDS = tuple(KINDS)
 # A host that stands alone: an IPv4 address, or a name with dots.
 _HOST = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 _EXAMPLES = {"sim": "sim:ur5e", "ur": "ur:192.168.0.10", "ros2": "ros2:ur5e"}
-_OWN_FILE = "A driver of your own is a file: my_driver.py:<which>."
+_OWN_FILE = "A driver of your own is a file: my_driver.py:HOST."
 
 
 def kind_of(address: str) -> tuple[RobotKind, str]:

@@ -52,8 +52,8 @@ class Task(Section):
         "sim:ur5e",
         help="Robot. Simulated: sim:<model>, or sim:<MJCF or URDF file>, relative to the task file or to the working "
         "folder; sim:<file>#<site or link> sets where the tool is mounted. Real: ur:<host>, ur:<host>#ur10e. "
-        "Over ROS 2: ros2:<model or file>. A driver of your own: its file (my_driver.py:<which>), or its kind "
-        "(my_robot:<which>) if an installed package provides it.",
+        "Over ROS 2: ros2:<model or file>. A driver of your own: its file (my_driver.py:HOST), or its kind "
+        "(my_robot:HOST) if an installed package provides it.",
     )
     own_robot: OwnRobot = OwnRobot()
     """The robot, if its driver is from outside Pliant; follows from `robot`."""

@@ -119,7 +119,8 @@ def advice(law: str) -> dict[str, str]:
     model = LAWS[law].stability
     assert model is not None
     return {
-        "gain margin": f"The law {law} oscillates on this surface. {model.remedy}",
+        "gain margin": f"With less than 1, the law {law} oscillates on that surface; less than {LEAST_MARGIN:g} is too "
+        f"close to that. {model.remedy}",
         _TOUCH: "A touch at full speed exceeds the range of the force sensor, which stops the robot. Lower "
         "limits.linear_speed_m_s.",
     }

@@ -59,7 +59,8 @@ def _checked_law(task: Task) -> tuple[str, Parameters]:
             return law, parameters
     known = [name for name, law in LAWS.items() if law.stability is not None]
     raise RejectedError(
-        f"{task.name} uses the law {task.law}, but only {' and '.join(known)} can be checked. Choose one of them.",
+        f"{task.name} uses the law {task.law}, but only {', '.join(known)} and laws of your own with a StabilityModel "
+        "can be checked.",
         field="law",
         value=task.law,
     )
@@ -129,9 +130,10 @@ def _sensor_figures(p: Contact, sensor: Credible, held_n: float) -> list[Figure]
 
 
 def _credible_figures(sensor: Credible) -> list[Figure]:
-    found = [reported("smallest reliable force, sensor tared before the touch", sensor.tared_n, "N")]
+    smallest = "smallest reliable force (error at most half of it)"
+    found = [reported(f"{smallest}, sensor tared before the touch", sensor.tared_n, "N")]
     if math.isfinite(sensor.untared_n):
-        found.append(reported("smallest reliable force, built-in sensor of the arm, not tared", sensor.untared_n, "N"))
+        found.append(reported(f"{smallest}, built-in sensor of the arm, not tared", sensor.untared_n, "N"))
     return found
 
 

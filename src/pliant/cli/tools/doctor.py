@@ -38,9 +38,12 @@ def command(
     from pliant.analysis.pictures.run_picture import extent, title
     from pliant.cli.options import PICTURES, must_end
     from pliant.cli.show import claim, out, progress
+    from pliant.params.outside_files import is_there
     from pliant.record.reader import Recording
 
     must_end("--plot", plot, *PICTURES)
+    if not is_there(recording):
+        Recording.load(recording)  # raises, before a progress bar is shown
     with progress("reading") as update:
         loaded = Recording.load(recording, partial=partial, progress=update)
     case = Case.of(loaded)

@@ -12,6 +12,7 @@ from pliant.control.laws.contact.contact_states import (
     DWELL,
     EVENTS,
     FAULT,
+    FORCE_LIMIT,
     GONE,
     HALTED,
     LOST,
@@ -91,11 +92,23 @@ def failure(records: Any, section: Any = None) -> str:
         reason = int(contact["reason"][faults[-1]])
         if reason == TOO_FAR and section is not None:
             return f"{EVENTS[reason]} ({float(section.seek_m):g} m). Start closer, or raise contact.seek_m"
+        if reason == FORCE_LIMIT and section is not None:
+            return _too_hard(records, faults[-1], float(section.force_limit_n))
         return EVENTS[reason]
     lost = np.flatnonzero((contact["state"] == RETRACT) & np.isin(contact["reason"], (GONE, LOST)))
     if len(lost) and not (contact["state"][lost[-1] :] == READY).any():
         return EVENTS[int(contact["reason"][lost[-1]])]
     return ""
+
+
+def _too_hard(records: Any, last: int, limit_n: float) -> str:
+    """The force that exceeded the limit, from the tick in which the fault that is in force at `last` began."""
+    before = np.flatnonzero(records["contact"]["state"][:last] != FAULT)
+    first = int(before[-1]) + 1 if len(before) else 0
+    force_n = float(np.linalg.norm(records["observed"]["wrench"][first, :3]))
+    when = f"{force_n:.3g} N at {float(records['time_s'][first]):.3f} s"
+    remedy = "Remove what pushes the tool, lower contact.approach_m_s, or raise the limit"
+    return f"{EVENTS[FORCE_LIMIT]} ({limit_n:g} N): {when}. {remedy}"
 
 
 def _target(records: Any) -> Any:
