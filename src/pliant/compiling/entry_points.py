@@ -22,6 +22,7 @@ class Job:
     """Entry points that are compiled together."""
 
     name: str
+    """What messages call it."""
     where: str
     """The function that lists them, as module:name."""
     seconds: float

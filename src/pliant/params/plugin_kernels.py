@@ -26,11 +26,11 @@ class Argument(NamedTuple):
     name: str
     """How the documentation calls it."""
     owner: str = ""
-    """Whose fields these are."""
+    """Whose fields these are; "" for an argument that is no record."""
     what: str = "field"
     """What they are."""
     fields: tuple[str, ...] = ()
-    """Their names; () for an argument that is no record."""
+    """Their names."""
 
 
 class Outside(NamedTuple):
@@ -115,7 +115,7 @@ def _missing(outside: Outside, path: Path, code: Any, name: str) -> str:
     usual = {one.name: one for one in outside.arguments}
     for function, node in _attributes(path, name):
         argument = (own if function == code.co_name else usual).get(node.value.id)  # type: ignore[attr-defined]
-        if argument is not None and argument.fields and name not in argument.fields:
+        if argument is not None and argument.owner and name not in argument.fields:
             words = did_you_mean(name, argument.fields)
             return f"{path.name}:{node.lineno}: {argument.owner} has no {argument.what} {name!r}.{words}"
     return ""

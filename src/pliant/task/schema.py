@@ -47,6 +47,7 @@ class Task(Section):
     derived = ("own_robot", "own_laws", "notes")
     """Fields that Pliant fills in."""
     also_called: ClassVar[dict[str, str]] = {"belief": "model_error"}
+    """Names that older versions had."""
     name: str = param("task", min_length=1, help="Name for titles and file names.")
     robot: str = param(
         "sim:ur5e",
