@@ -62,14 +62,12 @@ CONTACT = Layout(
         Field("following", "", "1 once the motion of the surface is observed", kind="i8"),
         Field("surface_v", "m/s", "speed of the surface along the normal, as observed"),
         Field("surface_a", "m/s^2", "its acceleration, as observed"),
-        Field(
-            "slow", "", "slow parts of force, depth, speed; and of what remains of them, up to three times over", (11,)
-        ),
+        Field("slow", "", "slow parts of force, depth, speed; of their remainders; of force minus damping", (7,)),
         Field(
             "sums",
             "",
-            "means of the fast parts: x, xx; force minus damping f, xf, ff; v, vv, xv; force g, xg, vg, gg; x, xx",
-            (14,),
+            "means of the fast parts: x, xx; force minus damping f, xf, ff; v, vv, xv; force g, xg, vg, gg",
+            (12,),
         ),
         Field("soft_s", "s", "time constant of each of two poles that smooth force and speed in contact"),
         Field("soft", "N", "force after each of them, in the base frame", (6,)),

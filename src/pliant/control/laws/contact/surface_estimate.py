@@ -21,10 +21,9 @@ from pliant.control.laws.contact.vectors import dot
 from pliant.kernel import fill, kernel, put
 
 # Parts of force and depth slower than so many lags are not used to learn stiffness: they may be the surface's shape.
-# Once the stiffness is known there are fewer, twice over, and for the stiffness so many times more: a loop on a surface
-# that has become stiffer swings within three or four lags, while slopes, friction and errors of the normal make changes
-# that are slower and much larger, in which depth and force go together by chance.
-SLOW_LAGS, SLIDING_LAGS, STAGES = 8.0, 1.0, 2
+# Once the stiffness is known there are fewer, twice over, because even a steady slope is much larger than what shows
+# that a loop begins to swing; and that it does within three or four lags.
+SLOW_LAGS, SLIDING_LAGS = 8.0, 1.0
 # Once known, stiffness and damping only grow until the next touch: from changes of force this many times the noise in
 # which force and depth, or what depth leaves of force and speed, go together (their correlation, over so many lags).
 # When the surface moves, or the robot answers noise, every surface looks softer and less damped than it is, and one
@@ -81,7 +80,7 @@ def forget(p, c):
 def look_again(c, inertia):
     """Forget the fast parts of force, depth and speed, from which stiffness and damping are learned."""
     c.slow[0], c.slow[1], c.slow[2] = c.seen[2] - inertia, c.seen[0], c.seen[1]
-    fill(c.slow[3 : 7 + 2 * STAGES], 0.0)
+    fill(c.slow[3:7], 0.0)
     fill(c.sums, 0.0)
 
 
@@ -122,12 +121,8 @@ def learn(p, c, inertia, alpha, dt):
         c.slow[6] += share * (f - c.slow[6])
         g, x, v, f = g - c.slow[3], x - c.slow[4], v - c.slow[5], f - c.slow[6]
         noise = c.noise_n * math.sqrt(alpha / (2.0 - alpha))  # what the low-pass has left of the sensor's
-        _learn_damper(p, c, g, x, v, noise, dt)
-        for i in range(7, 7 + 2 * STAGES, 2):
-            c.slow[i] += share * (x - c.slow[i])
-            c.slow[i + 1] += share * (f - c.slow[i + 1])
-            x, f = x - c.slow[i], f - c.slow[i + 1]
         _learn_stiffer(p, c, f, x, max(noise, NOTABLE / EXCITED * c.target_n), dt)
+        _learn_damper(p, c, g, x, v, noise, dt)
     c.stiffness = max(0.5 * p.stiffness_min_n_m, min(2.0 * p.stiffness_max_n_m, c.stiffness))
     bound = max(c.stiffness, p.stiffness_min_n_m) + CAUTION * math.sqrt(c.covariance[0])
     c.bound = max(p.stiffness_min_n_m, min(p.stiffness_max_n_m, bound))
@@ -179,8 +174,6 @@ def _learn_stiffer(p, c, f, x, noise, dt):
 def _learn_damper(p, c, g, x, v, noise, dt):
     """Follow a surface that damps more, from what the depth does not explain of the force `g` [N] and the speed."""
     share, m = min(1.0, dt / (WINDOW_LAGS * lag(p, c))), c.sums
-    m[12] += share * (x - m[12])
-    m[13] += share * (x * x - m[13])
     m[5] += share * (v - m[5])
     m[6] += share * (v * v - m[6])
     m[7] += share * (x * v - m[7])
@@ -188,7 +181,7 @@ def _learn_damper(p, c, g, x, v, noise, dt):
     m[9] += share * (x * g - m[9])
     m[10] += share * (v * g - m[10])
     m[11] += share * (g * g - m[11])
-    xx, xv, xg = m[13] - m[12] * m[12], m[7] - m[12] * m[5], m[9] - m[12] * m[8]
+    xx, xv, xg = m[1] - m[0] * m[0], m[7] - m[0] * m[5], m[9] - m[0] * m[8]
     if xx <= 0.0:
         return
     vv = m[6] - m[5] * m[5] - xv * xv / xx
