@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import pliant
 from pliant.cli.assigning import assigned, must_be_parameter
+from pliant.cli.running.run_task import unused
 from pliant.control.parameters import Parameters
 from pliant.errors import PliantError, UnknownNameError
 
@@ -49,3 +51,12 @@ def test_a_parameter_with_its_section_of_the_file_and_a_field_that_is_misspelt_a
 def test_what_no_task_has_is_told_with_the_parameters_there_are() -> None:
     with pytest.raises(UnknownNameError, match=r"Did you mean 'admittance\.stiffness'"):
         assigned(Parameters(), ["admittance.stifness=1"])
+
+
+def test_a_value_that_no_law_of_the_task_uses_is_noted() -> None:
+    task, given = pliant.load_task("push"), ["contact.target_n=5", "admittance.mass=20"]
+    assert unused(task, given) == [
+        "Note: contact.target_n has no effect until the law contact runs; admittance is running."
+    ]
+    later = task.replace({"events": [{"at_s": 1.0, "law": "contact"}]})
+    assert unused(later, given) == []

@@ -54,8 +54,8 @@ def command(
     if not fast:  # it imports what it needs while this process does
         start_ahead(LOOP)
     from pliant.cli.options import must_end
-    from pliant.cli.running.run_task import change_task, must_be_simulated, run_fast, run_paced
-    from pliant.cli.show import compile_first
+    from pliant.cli.running.run_task import change_task, must_be_simulated, run_fast, run_paced, unused
+    from pliant.cli.show import compile_first, out
     from pliant.errors import RejectedError
     from pliant.loop.saving import claim_recording
     from pliant.robots.robot_registry import kind_of
@@ -95,6 +95,8 @@ def command(
     if not unchecked:
         guard_start(wanted)
     compile_first("batch" if fast else "loop", *law_groups(laws_of(wanted)), task=wanted)
+    for note in unused(wanted, assign or []):
+        out.print(note)
     if fast:
         return run_fast(wanted, record, unchecked=unchecked)
     watched = Path(task) if watch else None

@@ -21,9 +21,11 @@ from pliant.errors import LawError, LoopError, RecordingError, RejectedError, Un
 from pliant.loop.fault_text import starved_warning
 from pliant.model.arm import Arm
 from pliant.model.catalogue import available_models
+from pliant.params.declare import parse_assignment
 from pliant.params.plugin_files import is_file
 from pliant.robots import is_simulated, model_of
 from pliant.robots.robot_registry import KINDS
+from pliant.session.idle_parameters import without_effect
 from pliant.session.in_process.fast_run import Run, save_last_seconds, simulate
 from pliant.session.session import Session
 from pliant.session.watch_file import FileWatch
@@ -45,6 +47,17 @@ def change_task(task: Task, changes: dict[str, Any], assignments: list[str]) -> 
     task = task.replace({name: value for name, value in changes.items() if value is not None})
     # afterwards: another law may bring parameters of its own
     return located(task.model_copy(update={"params": assigned(task.params, assignments, task.law)}))
+
+
+def unused(task: Task, assignments: list[str]) -> list[str]:
+    """A note for each of these ``--set`` values that no law of the task uses."""
+    laws = (task.law, *(event.law for event in task.events if event.law))
+    notes = []
+    for name in (parse_assignment(text)[0] for text in assignments):
+        said = [without_effect([name], task.params, law, task.interface) for law in laws]
+        if all(said):
+            notes.append(f"Note: {said[0][0]}")
+    return notes
 
 
 def _must_suit(task: Task, robot: str) -> None:
