@@ -55,7 +55,8 @@ def simulate(
     lift_off: bool = False,
     unchecked: bool = False,
 ) -> Run:
-    """Run a whole task as fast as possible; `progress` is called with the completed share (0 to 1).
+    """Run a whole task as fast as possible; `progress` is called with the completed share (0 to 1): first with
+    0, when the simulation is ready to start.
 
     With `lift_off`, a tool that presses at the end lifts off first, as in a paced loop, so the run takes longer. A task
     that is not stable on its declared surfaces is rejected, unless `unchecked`.
