@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from pliant import Simulation, Task
 from pliant.model import Tool
+from pliant.params.declare import Six
 from pliant.records import FAULT_SENSOR
 from pliant.world.world_config import Failure, Push, Sensor, SimConfig
 from support.properties import examples
+
+Three = tuple[float, float, float]
 
 TOOL = Tool(mass_kg=0.8, com_m=(0.0, 0.0, 0.06), tcp_m=(0.0, 0.0, 0.15))
 # Torques take effect so many ticks late: 4 ms, and the tick in which the fault is found.
@@ -25,7 +28,7 @@ STILL, COUPLED = 0.01, 0.01
 KNOWN_S = 0.12
 
 
-def braking(law: str, wrench: tuple[float, ...], at_s: float, seed: int) -> np.ndarray[Any, Any]:
+def braking(law: str, wrench: Six, at_s: float, seed: int) -> np.ndarray[Any, Any]:
     """Joint speeds of every tick from the fault on."""
     sim = SimConfig(
         seed=seed, realism="ideal", pushes=(Push(at_s=0.05, for_s=10.0, wrench=wrench),),
@@ -49,9 +52,7 @@ def braking(law: str, wrench: tuple[float, ...], at_s: float, seed: int) -> np.n
     force=st.tuples(*[st.floats(-60.0, 60.0)] * 3), moment=st.tuples(*[st.floats(-4.0, 4.0)] * 3),
     at_s=st.floats(KNOWN_S, 0.5), seed=st.integers(0, 1000),
 )  # fmt: skip
-def test_no_joint_gets_faster_after_a_fault(
-    law: str, force: tuple[float, ...], moment: tuple[float, ...], at_s: float, seed: int
-) -> None:
+def test_no_joint_gets_faster_after_a_fault(law: str, force: Three, moment: Three, at_s: float, seed: int) -> None:
     speeds = braking(law, force + moment, at_s, seed)
     at_first = speeds[: LATE + 1].max(axis=0)
     assert (speeds - at_first).max() < STILL + COUPLED * at_first.max()

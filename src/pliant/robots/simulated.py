@@ -29,7 +29,7 @@ class SimRobot(Robot):
         self.world = World(self.arm, source, config.tool or tool, config, dt, q, interface)
 
     @property
-    def fault(self) -> str:
+    def fault(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Why the simulated robot made a protective stop; "" if it did not."""
         return stop_words(self.world.record[0].stop, self.arm.joint_names)
 
