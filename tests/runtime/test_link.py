@@ -65,7 +65,7 @@ def test_another_process_can_attach_and_change_it(link: Link) -> None:
 WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a push of two numbers": (
         lambda arm: arm.push([1, 2]),
-        r"force is \[1, 2\], but it must be 3 numbers \[N\] or 6 numbers \[N, N m\], each within ±10000\.",
+        r"force is \[1, 2\], but it must be 3 numbers \[N\] or 6 numbers \[N, N m\], each within ±10000 N and N m\.",
     ),
     "a push for a word": (
         lambda arm: arm.push([1, 0, 0], for_s="1"),
