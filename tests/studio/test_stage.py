@@ -152,7 +152,7 @@ def test_a_recorder_that_dies_is_told_of(stage: Stage, tmp_path: Path, monkeypat
     assert process is not None
     process.kill()
     until(lambda: stage.recorder.look()[0] == "")
-    assert f"{file} is not complete" in stage.recorder.look()[1]
+    assert f"{file} is incomplete" in stage.recorder.look()[1]
     again = stage.record()
     assert stage.recorder.look() == (again, "")
     assert stage.stop_recording() == again
