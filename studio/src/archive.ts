@@ -204,7 +204,7 @@ export class Archive {
     });
     const picture = pictureOf(result.picture, `Picture of ${result.name}`);
     const title = `${result.name}: ${result.passed ? "all targets met" : "targets missed"}`;
-    ask(title, [picture, table(["figure", "value", "unit", "target", "met"], rows)]).dataset["testid"] = "result";
+    ask(title, [picture, table(["quantity", "value", "unit", "target", "met"], rows)]).dataset["testid"] = "result";
   }
 
   // ---- replay ----

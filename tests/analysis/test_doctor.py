@@ -214,6 +214,20 @@ def test_a_hand_that_shakes_the_tool_is_no_limit_cycle_and_a_tool_that_shakes_by
     assert found(moved_by(held, speed), "limit cycle").severity == "unknown"
 
 
+def test_a_tool_that_bounces_on_a_surface_after_a_step_of_its_goal_is_a_limit_cycle() -> None:
+    t = np.arange(TICKS) * DT
+    depth = 0.004 * np.sin(2 * np.pi * 2.2 * t)
+    records = moved_by(2e4 * np.maximum(0.0, depth), -np.gradient(depth, DT))[: round(6.0 / DT)]
+    records["state"]["law"] = ADMITTANCE
+    records["goal"]["pose"][round(0.6 / DT) :, 1] -= 0.06  # in a tick: near it the tool is led, not shaken
+    finding = found(records, "limit cycle")
+    assert finding.severity == "alarm"
+    assert finding.figure("frequency") == pytest.approx(2.2, abs=0.05)
+    assert finding.figure("peak force") == pytest.approx(80.0, rel=0.05)
+    assert "bounces on a surface" in finding.cause
+    assert "admittance.mass" in finding.remedy
+
+
 def test_a_goal_that_goes_to_and_fro_is_no_limit_cycle() -> None:
     t = np.arange(TICKS) * DT
     records = moved_by(np.zeros(TICKS), 0.1 * np.sin(2 * np.pi * 2.0 * t))

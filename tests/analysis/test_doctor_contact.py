@@ -215,7 +215,7 @@ def test_a_sensor_that_hides_its_lateness_is_found_by_the_force_behind_the_motio
 ) -> None:
     finding = found(contact_run(behind_s=behind_s), "late sensor")
     assert finding.severity == severity
-    off = abs(finding.figure("force behind the motion") - 1e3 * behind_s)
+    off = abs(finding.figure("force lag behind motion") - 1e3 * behind_s)
     assert off <= finding.figure("uncertainty of the force's lag") + 1.0
 
 
@@ -241,7 +241,7 @@ def test_the_doctor_and_the_summary_of_a_run_count_the_same_readings(monkeypatch
     monkeypatch.setattr(run_task, "out", Console(file=printed, width=120))
     run_task._summary(Task(), records)
     assert re.search(rf"{signals.BAD_READINGS}\s+│\s+{7 + 4} │", printed.getvalue())
-    assert "peak external force (all axes, unfiltered, valid readings only)" in printed.getvalue()
+    assert "peak measured force (all axes, unfiltered, valid readings only)" in printed.getvalue()
     assert "contact: peak along the normal, measured" in printed.getvalue()
     assert "contact: RMS error while sliding, measured" in printed.getvalue()
     records["observed"]["wrench"][1000:1007, 2] = 1e3  # in a bad reading: it does not count
@@ -257,7 +257,7 @@ def test_the_doctor_and_the_summary_of_a_run_count_the_same_readings(monkeypatch
 def test_the_lag_of_robot_and_filter_is_measured() -> None:
     finding = found(contact_run(), "effective delay")
     assert finding.severity == "fine"
-    assert finding.figure("robot behind its command, one period included") == pytest.approx(1e3 * ROBOT_S, abs=1.0)
+    assert finding.figure("robot lag incl. one period") == pytest.approx(1e3 * ROBOT_S, abs=1.0)
     assert finding.figure("filter of the wrench") == pytest.approx(1e3 / (2 * math.pi * 50.0))
 
 
@@ -286,7 +286,7 @@ def test_joints_that_do_not_follow_are_found_once_the_delay_is_taken_off() -> No
     finding = found(records, "command not followed")
     assert finding.severity == "alarm"
     assert finding.spans[0].start_s == pytest.approx(5.0, abs=0.2)
-    assert finding.figure("delay compensated") == pytest.approx(50.0, abs=1.0)
+    assert finding.figure("compared after shifting by") == pytest.approx(50.0, abs=1.0)
     assert finding.figure("share of the command followed") < 40
 
 

@@ -66,7 +66,7 @@ def test_a_limit_is_told_by_name_and_by_the_time_it_acted(make):
     assert found["Limit that acted: joint speed"] == pytest.approx(0.25)
     assert found["Limit that acted: near a singularity"] == pytest.approx(0.02)
     assert found["Limit that acted: limit 40"] == pytest.approx(0.01)
-    assert found["Smallest share of the commanded motion after limits"] == pytest.approx(40.0)
+    assert found["Smallest fraction of the commanded motion left after limits"] == pytest.approx(40.0)
     own = numbers(make(limited), {"limits": {1 << 40: "cable length"}})
     assert own["Limit that acted: cable length"] == pytest.approx(0.01)
     assert own["Limit that acted: limit 0"] == pytest.approx(0.25)

@@ -71,8 +71,11 @@ def test_the_robot_is_stopped_and_continues_from_another_terminal(link: Link) ->
     assert stopped.returncode == 0, stopped.stderr
     assert f"Loop {link.name} (waiting on sim:ur5e): stop confirmed." in " ".join(stopped.stdout.split())
     assert link.state.goal.stop
-    assert pliant(link.name, "stop", "--resume").returncode == 0
+    assert "the robot may move again" in " ".join(pliant(link.name, "stop", "--resume").stdout.split())
     until(lambda: not link.state.goal.stop)
+    again = pliant(link.name, "stop", "--resume")
+    assert again.returncode == 0
+    assert "the robot was not stopped; nothing has changed." in " ".join(again.stdout.split())
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from pliant.identify.payload_motion import MOST_POSES
 from pliant.loop.boards.board_files import board_folder
 from pliant.params.declare import limits_of
 from pliant.record import Recording, RecordingWriter
-from pliant.task.schema import Task, arm_of
+from pliant.task.schema import Task, arm_of, load_task
 from pliant.world.world_config import SimConfig
 from support.needs import needs
 from support.words import pliant, say
@@ -247,6 +247,15 @@ def test_info_shows_joints_home_payload_and_what_was_assumed() -> None:
     assert "The joints have no acceleration limit; 10 rad/s² is assumed" in seven
     assert "The tool is mounted on " in seven
     assert "0.8 kg, tool point at [0, 0, 0.15] m" in " ".join(say("info", "push").stdout.split())
+
+
+def test_info_shows_where_the_tool_of_a_task_starts(tmp_path: Path) -> None:
+    (tmp_path / "there.yaml").write_text("robot: sim:ur5e\nstart_q: [1.0, -1.2, 1.5, -1.571, -1.571, 0]\n")
+    said = " ".join(say("info", "there.yaml", cwd=tmp_path).stdout.split())
+    task = load_task(tmp_path / "there.yaml")
+    x, y, z = arm_of(task).pose(task.start_q)[:3].round(6)
+    assert f"Start pose of the tool (start_q): position [{x:g}, {y:g}, {z:g}] m" in said
+    assert "Start pose" not in say("info", "push").stdout
 
 
 def test_a_duplicate_key_is_named_with_its_line(tmp_path: Path) -> None:

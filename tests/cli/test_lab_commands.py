@@ -42,8 +42,18 @@ def test_a_virtual_push_lasts_until_another_is_given(loop: str, link: Link) -> N
     done = pliant(loop, "push", -10, 0, "--virtual")
     assert done.returncode == 0, done.stderr
     until(near(link, 1.06, 0.9))
-    assert pliant(loop, "push", 0, 0, "--virtual").returncode == 0
+    assert "the virtual push has ended." in flat(pliant(loop, "push", 0, 0, "--virtual").stdout)
     until(near(link, 1.1, 0.9))
+
+
+def test_a_stopped_robot_is_said_to_be_stopped_when_its_goal_is_moved(loop: str, link: Link) -> None:
+    pliant(loop, "stop")
+    try:
+        for words in (("goal", 1.1, 0.9), ("push", 1, 0, "--virtual")):
+            assert "The robot is stopped" in flat(pliant(loop, *words).stdout)
+    finally:
+        pliant(loop, "stop", "--resume")
+        pliant(loop, "push", 0, 0, "--virtual")
 
 
 @pytest.mark.slow

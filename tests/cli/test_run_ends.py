@@ -26,7 +26,7 @@ def test_a_fault_ends_with_code_three_and_names_the_black_box(tmp_path: Path) ->
     done = pliant("run", "deaf.yaml", cwd=tmp_path)
     assert done.returncode == 3
     assert "force sensor" in done.stderr
-    assert "peak external force" not in done.stdout  # no reading was valid
+    assert "peak measured force" not in done.stdout  # no reading was valid
     assert BAD_READINGS in done.stdout
     assert "met" not in done.stdout
     assert len(list((tmp_path / "out").glob("fault-*.mcap"))) == 1

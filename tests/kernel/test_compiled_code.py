@@ -10,6 +10,7 @@ from processes import python
 import pliant
 from pliant.compiling import ahead
 from pliant.compiling.entry_points import ALL_LAWS, GROUPS, JOBS, Job
+from pliant.errors import PliantError
 from pliant.kernel import on_compile
 
 # Call a kernel of a module in the working folder; print its result and the names of what was compiled for it.
@@ -62,7 +63,48 @@ def inner(x):
     return 2.0 * x
 """
 
+BROKEN = """
+from pliant.kernel import kernel
+
+@kernel
+def broken(x):
+    return x["name"]
+
+def entries():
+    return [(broken, 1.0)]
+"""
+
 ALL = ["inner.inner", "outer.outer"]
+
+
+def test_code_that_cannot_be_compiled_is_one_sentence_and_its_details_are_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # of the processes that compile
+    monkeypatch.syspath_prepend(tmp_path)
+    said = (
+        r"^The control code \(broken:entries\) cannot be compiled: TypingError: [^\n]*\. This is a bug in broken\. Run "
+    )
+    with pytest.raises(PliantError, match=said) as caught:
+        ahead.ensure(Job("broken", "broken:entries", 1.0))
+    assert "\n" not in str(caught.value)
+    assert "Traceback" not in capfd.readouterr().err
+    folder = ahead.open_cache().folder
+    assert folder is not None
+    log = folder / ahead.LOG
+    assert str(log) in str(caught.value)
+    assert 'x["name"]' in log.read_text()
+
+
+def test_waiting_for_another_process_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    notice = ahead.lines_on_stderr(every_s=0.0)
+    waiting, working = ahead.Progress((), 0, 1, 0.0, 0.0), ahead.Progress(("law hold",), 0, 1, 0.0, 0.0)
+    for now in (waiting, waiting, working, working, waiting, waiting):
+        notice(now)
+    said = capsys.readouterr().err.splitlines()
+    assert ["waiting" in line for line in said] == [True, False, False, True]
 
 
 @pytest.fixture

@@ -160,7 +160,7 @@ def test_a_recording_never_loads_a_driver_and_still_knows_its_arm(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ROBOT = 3\n", r"my_driver\.py contains no kind of robot: it must define ROBOT"),
+        ("ROBOT = 3\n", r"my_driver\.py defines no robot\. Set ROBOT to an instance"),
         ("\n\n1 / 0\n", r"my_driver\.py:4: the driver cannot be loaded: ZeroDivisionError"),
         (
             DRIVER.replace('return "ur10e"', "raise KeyError(which)"),

@@ -25,7 +25,7 @@ NONSENSE: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "millimetres": (
         lambda: Task.model_validate({"events": [{"at_s": 1, "goal_offset_m": [0, 0, 500]}]}),
-        r"goal_offset_m is \[0, 0, 500\], which is 500 m away.*in metres",
+        r"goal_offset_m = \[0, 0, 500\] m is 500 m from the start, but.*in metres",
     ),
     "an empty event": (lambda: Task.model_validate({"events": [{"at_s": 1}]}), r"events\[0\] does nothing"),
     "an empty range": (
@@ -75,19 +75,26 @@ def test_unknown_entries_are_listed_once_with_what_was_meant() -> None:
     assert "Also wrong: rate_hz is 5 Hz" in text
 
 
-@pytest.mark.parametrize(("robot", "is_real"), [("ur:10.0.0.2", True), ("sim:ur5e", False)])
-def test_a_loop_of_a_real_robot_must_be_named_unless_it_is_to_stop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, robot: str, is_real: bool
+@pytest.mark.parametrize(
+    ("robot", "folder", "why"),
+    [
+        ("ur:10.0.0.2", "", r"drives a real robot: mine \(grind on ur:10\.0\.0\.2, started at 10:00:00 in "),
+        ("sim:ur5e", "/cell", r"was started in another folder, .*: mine \(grind on .*, started at 10:00:00 in /cell\)"),
+        ("sim:ur5e", "", ""),
+    ],
+)
+def test_a_loop_that_is_real_or_of_another_folder_must_be_named_unless_it_is_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, robot: str, folder: str, why: str
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(board_files, "board_folder", lambda: tmp_path)
     task = Task(name="grind", robot=robot).model_dump(mode="json")
-    made = Board.create("mine", {"task": task, "started": "10:00:00", "folder": "/cell"}, 8)
+    made = Board.create("mine", {"task": task, "started": "10:00:00", "folder": folder or str(Path.cwd())}, 8)
     monkeypatch.setattr(link_module, "running", lambda: ["mine"])
     assert link_module.board_of(None, may_be_real=True).path == made.path
-    if is_real:
-        with pytest.raises(
-            RejectedError, match=r"mine \(grind on ur:10\.0\.0\.2, started at 10:00:00 in /cell\)\. Name it"
-        ):
+    assert link_module.board_of("mine").path == made.path
+    if why:
+        with pytest.raises(RejectedError, match=rf"^The only running loop {why}.*To use it, name it: --loop mine\."):
             link_module.board_of(None)
     else:
         assert link_module.board_of(None).path == made.path

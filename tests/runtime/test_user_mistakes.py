@@ -102,7 +102,7 @@ def test_values_of_the_task_are_fixed_while_it_runs(arm: pliant.Simulation) -> N
 
 def test_a_goal_that_no_step_can_reach_is_rejected_for_its_distance(arm: pliant.Simulation) -> None:
     assert told(lambda: arm.goal_position([3, 0, 0])).startswith(
-        "position is [3, 0, 0], which is 3 m away, but the ur5e"
+        "position = [3, 0, 0] m is 3 m from the base, but the ur5e"
     )
     assert "Move the goal in smaller steps." in told(lambda: arm.goal_position([0.9, 0.6, 0.2]))
 

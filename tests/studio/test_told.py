@@ -180,7 +180,7 @@ def test_an_experiment_ends_with_the_table_of_its_figures(page: Any) -> None:
     until(lambda: part(page, "result").count() == 1, LONG_S)
     rows = part(page, "result").locator("tr").all()
     lines = [[cell.text_content() for cell in row.locator("th, td").all()] for row in rows]
-    assert lines[0] == ["figure", "value", "unit", "target", "met"]
+    assert lines[0] == ["quantity", "value", "unit", "target", "met"]
     barred = [line for line in lines[1:] if line[3]]
     assert len(barred) >= 3
     for name, value, unit, _, holds in barred:

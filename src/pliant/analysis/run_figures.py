@@ -19,7 +19,7 @@ def run_figures(records: Array, normal_n: Array | None = None) -> list[Figure]:
     moved = pose - pose[0]
     force = np.linalg.norm(records["observed"]["wrench"][~bad, :3], axis=1)
     kind = "all axes, unfiltered" + (", valid readings only" if bad.any() else "")
-    peak = [reported(f"peak external force ({kind})", round(force.max(), 6), "N")] if len(force) else []
+    peak = [reported(f"peak measured force ({kind})", round(force.max(), 6), "N")] if len(force) else []
     return [
         *peak,
         *contact_figures(records, normal_n),

@@ -80,7 +80,7 @@ def numbers(recording: Recording, names: Names | None = None) -> list[Row]:
 
 
 def contact(recording: Recording) -> list[Row]:
-    """External force and moment at the tool."""
+    """Measured force and moment at the tool."""
     wrench = signals.finite(recording.records["observed"]["wrench"])
     force, moment = _norm(wrench[:, :3]), _norm(wrench[:, 3:])
     return [
@@ -150,7 +150,7 @@ def timing(recording: Recording) -> list[Row]:
 def limits(recording: Recording, names: Names | None = None) -> list[Row]:
     """How far the limits cut the motion, and for how long each one acted."""
     scale = signals.finite(recording.records["observed"]["scale"])
-    rows = [Row("Smallest share of the commanded motion after limits", _times(-100, _peak(-scale)), "%")]
+    rows = [Row("Smallest fraction of the commanded motion left after limits", _times(-100, _peak(-scale)), "%")]
     acted = signals.limits(recording, names)
     for name, active in acted.items():
         total_s = sum(span.end_s - span.start_s for span in signals.spans(recording, active))

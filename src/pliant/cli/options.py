@@ -13,6 +13,9 @@ from pliant.errors import RejectedError
 
 _DAY_S = 86400.0
 
+# Help of --loop where a command changes or moves a loop.
+LOOP_HELP = "Name of the loop. Without it: the only running loop, if it is simulated and was started in this folder."
+
 
 @dataclass(frozen=True)
 class Range:

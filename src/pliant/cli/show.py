@@ -36,6 +36,9 @@ _MOST_MISSED = 5
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[float], None]]:
     """A progress bar on standard error, fed with the completed share; it disappears at the end."""
+    if not err.is_terminal:  # a bar that is not drawn would leave an empty line
+        yield lambda _share: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bars:
         bar = bars.add_task(label, total=1.0)
@@ -154,7 +157,7 @@ def number(value: float) -> str:
 def figures_table(figures: list[Figure], title: str) -> Table:
     """A table of figures, with targets if any figure has one."""
     table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column("figure")
+    table.add_column("quantity")
     table.add_column("value", justify="right")
     table.add_column("unit")
     judged = any(figure.target for figure in figures)

@@ -16,11 +16,13 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from pliant.compiling.entry_points import GROUPS, JOBS, Job, Need
+from pliant.errors import PliantError
 from pliant.kernel import load
 from pliant.kernel.code_cache import MARK, Cache, open_cache
 from pliant.kernel.dispatch import DISABLED, is_cached, machine
@@ -58,7 +60,9 @@ class Progress:
         return f"{self.done} of {self.of} modules compiled, {self.so_far_s:.0f} s so far; now: {', '.join(self.jobs)}"
 
 
-DONE = "done"
+DONE, FAILED = "done", "failed"
+# The file in the cache folder with the details of the last failure.
+LOG = "last-failure.log"
 # Lines about a long compilation are at most this far apart [s].
 _LONGEST_PAUSE_S = 30.0
 
@@ -67,12 +71,12 @@ Notice = Callable[[Progress], None]
 
 def lines_on_stderr(every_s: float = 3.0) -> Notice:
     """A notice that prints a progress line on standard error from time to time, and less and less often."""
-    last, pause_s = time.monotonic(), every_s
+    last, pause_s, waits = time.monotonic(), every_s, False
 
     def notice(now: Progress) -> None:
-        nonlocal last, pause_s
-        if time.monotonic() - last >= pause_s:
-            last, pause_s = time.monotonic(), min(2.0 * pause_s, _LONGEST_PAUSE_S)
+        nonlocal last, pause_s, waits
+        if time.monotonic() - last >= pause_s and not (waits and not now.jobs):  # that it waits is said once
+            last, pause_s, waits = time.monotonic(), min(2.0 * pause_s, _LONGEST_PAUSE_S), not now.jobs
             print(f"  compiling: {now.text()}", file=sys.stderr, flush=True)
 
     return notice
@@ -108,9 +112,34 @@ def load_group(group: str) -> None:
 
 
 def load_job(job: Job) -> None:
-    """Load the machine code of a job into this process; compile what is not in the cache."""
-    for kernel, *arguments in job.entries():
-        load(kernel, *arguments)
+    """Load the machine code of a job into this process; compile what is not in the cache.
+
+    Raises `PliantError` if the code cannot be compiled; the cache folder then holds the details.
+    """
+    try:
+        for kernel, *arguments in job.entries():
+            load(kernel, *arguments)
+    except (PliantError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise _not_compilable(job, error) from error
+
+
+def _not_compilable(job: Job, error: Exception) -> PliantError:
+    """The error for code of Pliant that Numba cannot compile; its traceback is written into the cache folder."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    why = next((line for line in lines if not line.startswith(("Failed in", "During:", "File "))), "")
+    folder, details = open_cache().folder, ""
+    if folder is not None:
+        log = folder / LOG
+        with suppress(OSError):
+            log.write_text("".join(traceback.format_exception(error)))
+            details = f" with {log}"
+    whose = "Pliant" if job.where.startswith("pliant") else job.where.partition(":")[0]
+    return PliantError(
+        f"The control code ({job.name}) cannot be compiled: {type(error).__name__}: {why.rstrip('.')}. "
+        f"This is a bug in {whose}. Run pliant cache clear and try again; if it persists, report it{details}."
+    )
 
 
 def missing(*needs: Need) -> list[Job]:
@@ -168,6 +197,7 @@ class _Worker:
 
     def __init__(self, answers: queue.Queue[tuple[_Worker, bool]]) -> None:
         self.job: Job | None = None
+        self.failure = ""
         words = [sys.executable, "-P", "-m", "pliant.compiling.ahead"]  # -P: no module from the working folder
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
@@ -183,6 +213,9 @@ class _Worker:
         for line in self.process.stdout:
             if line.startswith(f"{DONE} "):  # a library may print something of its own
                 answers.put((self, True))
+            elif line.startswith(f"{FAILED} "):
+                self.failure = line.removeprefix(f"{FAILED} ").strip()
+                break
         answers.put((self, False))
 
     def end(self) -> None:
@@ -214,6 +247,8 @@ def _compile(jobs: list[Job], notice: Notice | None) -> None:
             if well and worker.job is not None:
                 state.finish(worker.job)
                 worker.job = None
+            elif worker.failure:
+                raise PliantError(worker.failure)
             elif not well:
                 workers.remove(worker)
                 worker.end()
@@ -295,7 +330,11 @@ def main() -> None:
     end_with_owner()
     for line in sys.stdin:
         where = line.strip()
-        load_job(Job(where, where, 0.0))
+        try:
+            load_job(Job(where, where, 0.0))
+        except PliantError as error:
+            print(FAILED, error, flush=True)
+            return
         print(DONE, where, flush=True)
 
 

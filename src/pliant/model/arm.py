@@ -214,12 +214,14 @@ class Arm:
         """`values` as joint positions within the ranges of the joints, or an error that names `field`."""
         return check_joints(field, values, self.name, self.joint_names, self.q_min, self.q_max, self.units)
 
-    def check_distance(self, field: str, metres: ArrayLike, times: float = _FAR_OUTSIDE) -> None:
+    def check_distance(
+        self, field: str, metres: ArrayLike, times: float = _FAR_OUTSIDE, where: str = "from the base"
+    ) -> None:
         """Raise `RejectedError` for a goal [m] farther than so many times the reach: by default, its unit is wrong."""
         far, reach = float(np.linalg.norm(metres)), float(self.handle[0].reach_max)
         if far > times * reach:
             raise RejectedError(
-                f"{field} is {said(np.asarray(metres))}, which is {far:.4g} m away, but the {self.name} reaches "
+                f"{field} = {said(np.asarray(metres))} m is {far:.4g} m {where}, but the {self.name} reaches "
                 f"{reach:.3g} m. Positions are in metres.",
                 field=field,
                 value=metres,

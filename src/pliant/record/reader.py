@@ -101,8 +101,8 @@ class Recording:
         telemetry = contents.channel(TELEMETRY_TOPIC)
         if not contents.complete and not (contents.messages[telemetry.id] if telemetry else contents.channels):
             damaged = contents.damaged or contents.ended
-            what = "is damaged: no record can be read" if damaged else "is truncated before its first record"
-            raise RecordingError(path, f"{what}. Nothing can be recovered.")
+            what = "is damaged" if damaged else "ends before its first chunk is complete"
+            raise RecordingError(path, f"{what}, so no record can be recovered. Record the run again.")
         if telemetry is None:
             topics = ", ".join(sorted(c.topic for c in contents.channels.values())) or "none"
             raise RecordingError(path, f"was not recorded by Pliant: it has no {TELEMETRY_TOPIC} (topics: {topics}).")

@@ -81,8 +81,8 @@ def checked_kind(found: Any, where: str) -> RobotKind:
     """`found`, if it describes a kind of robot; `where` it is appears in the message."""
     if not isinstance(found, RobotKind) or not getattr(found, "name", "") or not getattr(found, "help", ""):
         raise RejectedError(
-            f"{where} contains no kind of robot: it must define {OBJECT}, an object of a subclass of pliant.RobotKind "
-            "with name and help.",
+            f"{where} defines no robot. Set {OBJECT} to an instance of a pliant.RobotKind subclass that has a name and "
+            "help.",
             field="robot",
             value=where,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ class Link(BoardLink[Task], ArmVerbs):
 
 
 def attach(name: str | None = None) -> Link:
-    """Connect to a loop that another process started; without a name, to the only running loop if it is simulated."""
+    """Connect to a loop that another process started; without a name, to the only running loop (see `board_of`)."""
     return link_to(board_of(name))
 
 
@@ -124,19 +125,26 @@ def link_to(board: Board) -> Link:
 def board_of(name: str | None, *, may_be_real: bool = False) -> Board:
     """The board of a running loop; without a name, of the only one.
 
-    A loop that drives a real robot must be named, unless it `may_be_real`: it is not moved from the wrong terminal.
+    A loop that drives a real robot, or that was started in another folder, must be named, unless it `may_be_real`: it
+    is not moved from the wrong terminal.
     """
     if name is not None:
         if not isinstance(name, str):
             raise InputError("name", name, "text: the name of a running loop")
         return Board.attach(name)
     board = _only_board()
-    if not may_be_real and not _is_simulated(board):
-        raise RejectedError(
-            f"The running loop drives a real robot: {_described(board)}. Name it: --loop {name_of(board)}.",
-            field="--loop",
-        )
-    return board
+    if may_be_real:
+        return board
+    if not _is_simulated(board):
+        why = "drives a real robot"
+    elif board.config.get("folder") != str(Path.cwd()):
+        why = "was started in another folder, maybe by someone else"
+    else:
+        return board
+    raise RejectedError(
+        f"The only running loop {why}: {_described(board)}. To use it, name it: --loop {name_of(board)}.",
+        field="--loop",
+    )
 
 
 def _is_simulated(board: Board) -> bool:

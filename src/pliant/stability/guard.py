@@ -89,8 +89,8 @@ def guard_start(task: Task) -> None:
         found = objection(task, parameters, law)
         if found is not None:
             raise RejectedError(
-                f"The task is rejected{when}: {found.words} {found.remedy} To run it anyway, set unchecked=True "
-                "(--unchecked on the command line).",
+                f"The task is rejected{when}: {found.words} {found.remedy} To run it anyway: --unchecked "
+                "(in Python: unchecked=True).",
                 field="law",
             )
 

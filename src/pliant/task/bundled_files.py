@@ -46,7 +46,9 @@ def find_file(kind: str, name: str | Path) -> Path:
     if is_folder:
         raise RejectedError(f"{name} is a folder, not a {kind} file. {_listed(kind, known)}", field=f"the {kind}")
     if "/" not in str(name) and not path.suffix:
-        raise UnknownNameError(kind, str(name), known)
+        beside = path.with_suffix(".yaml")
+        hint = f"Did you mean the file {beside}?" if is_there(beside) else ""
+        raise UnknownNameError(kind, str(name), known, hint=hint)
     wanted = "an existing YAML file" if kind == "task" else "an existing file"
     text = f"{kind.capitalize()} file {shortened(name)} does not exist. Give the path of {wanted} or the name of a "
     raise RejectedError(f"{text}bundled one. {_listed(kind, known)}", field=f"the {kind}", value=str(name))

@@ -222,10 +222,13 @@ def check_law(task: Task, arm: Arm, law: str) -> None:
 def check_wrench(field: str, wrench: ArrayLike, sense: Sense) -> None:
     """Raise `InputError` if a wrench [N, N m] exceeds the range of the sensor: no law would feel it."""
     values = np.asarray(wrench, float)
-    force, torque = np.abs(values[:3]).max(), np.abs(values[3:]).max(initial=0.0)
-    if not (force <= sense.range_n and torque <= sense.range_nm):
-        allowed = f"within sense.range_n ({sense.range_n:g} N) and sense.range_nm ({sense.range_nm:g} N m)"
-        raise InputError(field, values.tolist(), allowed)
+    for what, part, name, unit in (("force", values[:3], "range_n", "N"), ("moment", values[3:], "range_nm", "N m")):
+        most, largest = getattr(sense, name), np.abs(part).max(initial=0.0)
+        if not largest <= most:
+            said = (
+                f"{field} has a {what} of {largest:g} {unit}; each axis allows at most {most:g} {unit} (sense.{name})."
+            )
+            raise RejectedError(said, field=field, value=values.tolist())
 
 
 def check_takes_commands(law: str, command: str) -> Law:
@@ -335,7 +338,7 @@ def _check_action(where: str, event: Event, arm: Arm | None) -> None:
     if event.goal_offset_m and len(event.goal_offset_m) != 3:
         raise InputError(f"{where}.goal_offset_m", event.goal_offset_m, "3 numbers [m]")
     if arm is not None and event.goal_offset_m:
-        arm.check_distance(f"{where}.goal_offset_m", event.goal_offset_m)
+        arm.check_distance(f"{where}.goal_offset_m", event.goal_offset_m, where="from the start")
 
 
 def _check_times(task: Task, where: str) -> None:

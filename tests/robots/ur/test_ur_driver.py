@@ -198,10 +198,10 @@ def test_torques_that_carry_the_arm_hold_it(ur: Emulator) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("protective stop", "it is in a protective stop"),
-        ("emergency stop", "it is in an emergency stop"),
-        ("safeguard stop", "it is in a safeguard stop"),
-        ("safety stop", "it was stopped by its safety system"),
+        ("protective stop", "is in a protective stop"),
+        ("emergency stop", "is in an emergency stop"),
+        ("safeguard stop", "is in a safeguard stop"),
+        ("safety stop", "was stopped by its safety system"),
         ("mode idle", "mode 'idle', not 'running'"),
         ("stop program", "the program on the controller"),
         ("speed slider 0.5", "was set to 50 %"),

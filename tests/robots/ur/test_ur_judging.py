@@ -89,7 +89,7 @@ def test_a_speed_slider_that_is_lowered_while_the_arm_moves_is_a_fault_that_says
 
 def test_a_safety_stop_that_lowers_the_slider_too_is_told_as_the_stop(cell: Cell) -> None:
     cell.receive.slider, cell.receive.safety = 0.0, PROTECTIVE
-    assert "it is in a protective stop" in cell.run(1)
+    assert "is in a protective stop" in cell.run(1)
 
 
 def test_a_controller_that_sends_nothing_is_silent_after_so_long(cell: Cell) -> None:
@@ -132,7 +132,7 @@ def test_the_reason_for_a_stopped_program_is_waited_for_on_a_slower_line(cell: C
     cell.control.runs = False
     assert cell.run(15, heard=False) == ""  # longer than it may take, and no packet since
     cell.receive.safety = PROTECTIVE
-    assert "it is in a protective stop" in cell.run(1)
+    assert "is in a protective stop" in cell.run(1)
 
 
 def test_packets_from_before_the_stop_that_come_late_are_not_taken_for_an_answer(cell: Cell) -> None:
@@ -140,7 +140,7 @@ def test_packets_from_before_the_stop_that_come_late_are_not_taken_for_an_answer
     cell.control.runs = False
     assert cell.run(20) == ""  # all of them were sent before, or hardly after
     cell.receive.safety = PROTECTIVE
-    assert "it is in a protective stop" in cell.run(1)
+    assert "is in a protective stop" in cell.run(1)
 
 
 def test_two_threads_are_never_in_ur_rtde_at_once(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pliant.errors import RejectedError
 from pliant.robots.ur.connecting import check_version
-from pliant.robots.ur.controller_status import is_same_model, takes_torque, trouble
+from pliant.robots.ur.controller_status import RUNNING, fault_of, is_same_model, takes_torque, trouble
 
 
 def test_a_robot_that_runs_in_normal_or_reduced_mode_is_well() -> None:
@@ -65,3 +65,12 @@ def test_a_cb3_is_refused_because_it_has_no_force_sensor() -> None:
 )  # fmt: skip
 def test_the_model_is_told_apart_by_its_number(reported: str, model: str, same: bool) -> None:
     assert is_same_model(reported, model) is same
+
+
+@pytest.mark.parametrize(
+    ("bit", "said"),
+    [(7, "the robot at cell is in an emergency stop. "), (10, "the robot at cell was stopped by its safety system. "),
+     (9, "the robot at cell cannot move: its safety system has a fault. ")],
+)  # fmt: skip
+def test_a_fault_of_the_loop_names_the_robot_once(bit: int, said: str) -> None:
+    assert fault_of("cell", trouble(1 << bit, RUNNING)).startswith(said)

@@ -49,7 +49,7 @@ def _figures(where: str, rows: Rows) -> list[Figure]:
         reported(f"{where}: RMS error while sliding, Pliant", ours.slide_rms_n, "N"),
         reported(f"{where}: mean speed while sliding, Pliant", 1e3 * travelled / ours.slide_s, "mm/s"),
         at_least(
-            f"{where}: lowest peak of the others over Pliant's",
+            f"{where}: lowest rival peak / Pliant's peak",
             min(f.peak_n for _, f, _ in rows[1:]) / ours.peak_n,
             "×",
             1,

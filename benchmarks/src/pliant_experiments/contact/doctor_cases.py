@@ -226,7 +226,7 @@ DEFECTS = (
     Defect(
         "late sensor reading, wrong stamps", _secretly_late, frozenset({"late sensor"}), _LATE,
         # the damping of a surface makes its force lead by damping over stiffness
-        (Truth("late sensor", "force behind the motion", "ms", 6.0, lambda setup, trace: 1e3 * (
+        (Truth("late sensor", "force lag behind motion", "ms", 6.0, lambda setup, trace: 1e3 * (
             setup.scene.late_s - setup.surface.damping_n_s_m / setup.surface.stiffness_n_m)),),
         "older than their stamps",
     ),

@@ -145,10 +145,11 @@ def _credible_words(p: Contact, sensor: Credible) -> list[str]:
             f"Static errors of the sensor (zero, drift, scale) add up to {error:.2g} N to the true force, "
             f"{error / p.target_n:.0%} of the target. Pliant cannot see them; an external force sensor has less."
         )
-    if p.target_n < sensor.untared_n:
+    if p.target_n < sensor.untared_n and not p.tare:
         said.append(
-            f"contact.target_n = {p.target_n:g} N is small for the arm's built-in sensor, whose accuracy is "
-            f"{sensor.accuracy_n:g} N. Tare it just before the touch (pliant tare), or use an external force sensor."
+            f"Without a tare, contact.target_n = {p.target_n:g} N is below the smallest reliable force of the built-in "
+            f"sensor ({sensor.untared_n:.2g} N). Set contact.tare to true, tare before set_start (pliant tare), or use "
+            "an external force sensor."
         )
     return said
 

@@ -36,7 +36,7 @@ def command_not_followed(case: Case) -> Finding:
         return Finding(
             "command not followed",
             "unknown",
-            (reported("motion explained by the command", 100 * found.explained, "%"),),
+            (reported("motion predicted from command", 100 * found.explained, "%"),),
             why,
         )
     told_rate, done = _speeds(case, found.model)
@@ -51,8 +51,8 @@ def command_not_followed(case: Case) -> Finding:
     unit = "N m" if case.mode == TORQUE else "rad/s"
     figures = (
         reported("largest remaining difference", float(off.max()), unit),
-        reported("motion explained by the command", 100 * found.explained, "%"),
-        reported("delay compensated", 1e3 * found.lag_s, "ms"),
+        reported("motion predicted from command", 100 * found.explained, "%"),
+        reported("compared after shifting by", 1e3 * found.lag_s, "ms"),
     )
     if not spans:
         return Finding("command not followed", "fine", figures)

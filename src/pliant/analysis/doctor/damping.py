@@ -49,8 +49,9 @@ def negative_damping(case: Case) -> Finding:
     drag = float(np.sum(power) / np.sum(speed**2))
     wrong = along > WRONG_SIGN
     cause = (
-        f"The damping term added {1e3 * given:.3g} mJ to the motion and removed {1e3 * taken:.3g} mJ. In "
-        f"{share(part)} of its work it pushes with the motion, like a damper of {drag:.3g} N s/m with the wrong sign."
+        f"The damping term added {1e3 * given:.3g} mJ to the motion and removed {1e3 * taken:.3g} mJ: "
+        f"{share(part)} of its work drives the motion instead of damping it, like a damper of {drag:.3g} N s/m with "
+        "the wrong sign."
     )
     remedy = (
         "Reverse the sign of the damping term: with speed positive into the surface it must be −D v."

@@ -96,10 +96,10 @@ def effective_delay(case: Case) -> Finding:
         return Finding("effective delay", "unknown", (), f"The delay cannot be determined. {why}")
     figures: tuple[Figure, ...] = (
         reported("total lag", 1e3 * lag.total_s, "ms"),
-        reported("robot behind its command, one period included", 1e3 * lag.robot_s, "ms"),
+        reported("robot lag incl. one period", 1e3 * lag.robot_s, "ms"),
         reported("uncertainty of the robot's lag", 1e3 * lag.robot_doubt_s, "ms"),
         reported("filter of the wrench", 1e3 * lag.filter_s, "ms"),
-        reported("force behind the motion", 1e3 * lag.force_s, "ms"),
+        reported("force lag behind motion", 1e3 * lag.force_s, "ms"),
     )
     declared = _declared(case)
     if not case.is_contact or not math.isfinite(declared):

@@ -13,6 +13,7 @@ from pliant.analysis.doctor.finding import Finding, millis, plain
 from pliant.analysis.doctor.lags import hinge
 from pliant.analysis.doctor.rhythm import WINDOWS_S, Rhythm, rhythm, windows
 from pliant.analysis.targets import reported
+from pliant.control.laws.registry import law_of
 
 Array = np.ndarray[Any, Any]
 
@@ -154,8 +155,7 @@ def _integral_share(case: Case, marked: Array) -> float:
 def _loop(case: Case, frequency: float, marked: Array) -> tuple[str, str, tuple[Any, ...]]:
     """Gain × stiffness × lag of a contact loop, as far as the recording tells them, and what its integral does."""
     if not case.is_contact:
-        why = "The law and the lag of the robot sustain it: no external force has this frequency."
-        return why, "Raise the damping or the virtual mass, or reduce the lag of robot and filter.", ()
+        return _free_loop(case, marked)
     lag, stiffness = delay_findings.total(case), delay_findings.stiffness(case)
     gain, integral = float(np.median(case.contact["gain"][case.active])), _integral_share(case, marked)
     figures: tuple[Any, ...] = (reported("oscillation of the integral relative to the proportional part", integral),)
@@ -184,6 +184,20 @@ def _loop(case: Case, frequency: float, marked: Array) -> tuple[str, str, tuple[
             "here."
         )
     return cause, remedy.strip(), figures
+
+
+def _free_loop(case: Case, marked: Array) -> tuple[str, str, tuple[Any, ...]]:
+    """The loop of a law that moves the tool: whether it bounces on a surface or swings freely."""
+    remedy = "Raise the damping or the virtual mass, or reduce the lag of robot and filter."
+    force = np.linalg.norm(np.nan_to_num(case.force[marked]), axis=1)
+    if force.std() < NOBODY:
+        return "The law and the lag of the robot sustain it: no external force has this frequency.", remedy, ()
+    peak = float(force.max())
+    law = law_of(int(np.median(case.records["state"]["law"][marked]))) if case.records["state"]["law"].any() else None
+    name = f"law {law.name}" if law else "law"
+    advice = law.stability.remedy if law and law.stability and law.stability.is_advice else remedy
+    cause = f"It bounces on a surface, with a peak force of {peak:.3g} N: the {name} is unstable on this surface."
+    return cause, f"Check the gain margin with pliant check. {advice}", (reported("peak force", peak, "N"),)
 
 
 def _where(number: float) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 # Windows [s], and how often a rhythm must come round in one. Slower than 5/6 Hz is taken for a wanted motion.
-WINDOWS_S, ROUNDS = (1.0, 2.0, 6.0), 5.0
+WINDOWS_S, ROUNDS = (1.0, 2.0, 3.0, 6.0), 5.0
 # Highest frequency that is looked for [Hz].
 HIGHEST_HZ = 60.0
 # What the autocorrelation must come back to after one period and after two.

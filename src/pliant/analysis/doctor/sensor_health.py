@@ -70,7 +70,7 @@ def late_sensor(case: Case) -> Finding:
     figures = (reported("median age by time stamp", 1e3 * age, "ms"), reported("allowed", 1e3 * limit, "ms"))
     if shown is not None:
         figures += (
-            reported("force behind the motion", 1e3 * shown.behind_s, "ms"),
+            reported("force lag behind motion", 1e3 * shown.behind_s, "ms"),
             reported("uncertainty of the force's lag", 1e3 * shown.doubt_s, "ms"),
         )
     part = case.seconds(late) / (len(case.records) * case.dt)

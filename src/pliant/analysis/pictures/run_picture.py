@@ -102,7 +102,7 @@ def _xyz(ax: Axes, recording: Recording, vectors: Array, theme: Theme, names: bo
 
 def _force(ax: Axes, recording: Recording, theme: Theme) -> None:
     _xyz(ax, recording, recording.records["observed"]["wrench"][:, :3], theme)
-    style.label(ax, "External force at the tool", "N", "force")
+    style.label(ax, "Measured force at the tool", "N", "force")
     style.least_span(ax, 1.0)
     style.legend(ax)
 
@@ -168,7 +168,7 @@ def _joint_velocity(ax: Axes, recording: Recording) -> None:
 def _limits(ax: Axes, recording: Recording, names: Names | None, theme: Theme) -> None:
     """The share of the motion that was let through, and below it one bar per limit that acted."""
     _line(ax, recording, recording.records["observed"]["scale"] * 100, color=theme.text)
-    style.label(ax, "Limits: share of the commanded motion", "%", "share")
+    style.label(ax, "Fraction of the commanded motion left after limits", "%", "share")
     ax.grid(axis="y", visible=False)
     acted = signals.limits(recording, names)
     for row, (name, active) in enumerate(acted.items()):

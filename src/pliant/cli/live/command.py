@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pliant.cli.options import LOOP_HELP
+
 if TYPE_CHECKING:
     from pliant.control.laws.law import Law
     from pliant.session.link import Link
@@ -21,7 +23,7 @@ def command(
             "are sent in sequence until one is rejected."
         ),
     ] = None,
-    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
+    loop: Annotated[str | None, typer.Option(help=LOOP_HELP)] = None,
 ) -> int:
     """Send a command to the running law, or show its state.
 
@@ -71,6 +73,8 @@ def _state_words(link: Link, law: Law) -> str:
     if status is None or law.states is None:
         return f"{link.title}: {law.name} is running."
     because = f", because {status.reason}" if status.reason else ""
+    if law.takes_commands and not int(record.state.commands):
+        because = ", no command received yet"
     figure = f"; {law.states.figure(record)}" if law.states.figure else ""
     return f"{link.title}: {status.state}{because}{figure}."
 
@@ -87,4 +91,4 @@ def _sentence(law: Law, name: str, reason: int, state: int, *, halted: bool) -> 
     if reason != commands.invalid:
         return f"`{name}` rejected: {rejection(law, reason, state, commands.numbers[name])}."
     valid = ", ".join(valid_commands(commands, states.names[state], halted=halted)) or "none"
-    return f"`{name}` rejected: the {law.subject} is in the state {states.names[state]}. Valid now: {valid}."
+    return f"`{name}` rejected: the {law.subject} is {states.names[state]}. Valid now: {valid}."

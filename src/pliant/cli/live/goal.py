@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from pliant.cli.options import LOOP_HELP
+
 EXAMPLE = "Example: [bold]pliant goal --by 0 0 0.05[/bold]"
 
 # A smoothed goal faster than this still moves [m/s].
@@ -18,7 +20,7 @@ def command(
         typer.Argument(help="x y or x y z \\[m] in the base frame; without them, shows the goal."),
     ] = None,
     by: Annotated[bool, typer.Option("--by", help="Add the numbers to the current goal.")] = False,
-    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
+    loop: Annotated[str | None, typer.Option(help=LOOP_HELP)] = None,
 ) -> int:
     """Move the goal of a running loop, or show it.
 
@@ -46,7 +48,8 @@ def command(
         link.goal_position([float(a + b) for a, b in zip(start[:3], position, strict=False)])
         link.wait(3 * link.task.dt)
         now = link.state
-        out.print(f"{link.title}: the goal was moved.")
+        then = " The robot is stopped and moves there after pliant stop --resume." if now.goal.stop else ""
+        out.print(f"{link.title}: the goal was moved.{then}")
     for name, place in (("goal", now.goal.pose), ("tool", now.observed.pose)):
         out.print(f"{name} at {place[0]:.4f} {place[1]:.4f} {place[2]:.4f} m")
     law = law_of(now.goal.law)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from pliant.cli.options import LOOP_HELP
+
+if TYPE_CHECKING:
+    from pliant.session.link import Link
 
 EXAMPLE = "Example: [bold]pliant push 10 0 --duration 2[/bold]"
 
@@ -18,7 +23,7 @@ def command(
         bool,
         typer.Option("--virtual", help="Virtual push: added to the measured force. 0 0 ends it."),
     ] = False,
-    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
+    loop: Annotated[str | None, typer.Option(help=LOOP_HELP)] = None,
 ) -> int:
     """Push the tool of a running loop.
 
@@ -32,7 +37,7 @@ def command(
 
     if len(force) not in (2, 3, 6):
         allowed = "fx fy or fx fy fz [N], or fx fy fz mx my mz [N, N m]"
-        raise InputError("The push", force, allowed, "Example: pliant push 10 0 0.")
+        raise InputError("force", force, allowed, "Example: pliant push 10 0 0.")
     if not virtual and not any(force):
         raise RejectedError("The push is zero. Give a force, as in pliant push 10 0 0.", field="force", value=force)
     wrench = [*force, *[0.0] * (3 - len(force))]
@@ -42,13 +47,18 @@ def command(
     if virtual:
         link.virtual_push(wrench, duration)
         how_long = "until the next virtual push" if duration is None else f"for {duration:g} s"
-        ended = "the virtual push has ended."
-        out.print(f"{link.title}: {f'virtual push of {_words(force)} {how_long}.' if any(force) else ended}")
+        said = f"virtual push of {_words(force)} {how_long}" if any(force) else "the virtual push has ended"
+        then = " The robot is stopped, so it does not respond before pliant stop --resume." if _is_stopped(link) else ""
+        out.print(f"{link.title}: {said}.{then if any(force) else ''}")
     else:
         duration = 1.0 if duration is None else duration
         link.push(wrench, for_s=duration)
         out.print(f"{link.title}: pushing with {_words(force)} for {duration:g} s.")
     return 0
+
+
+def _is_stopped(link: Link) -> bool:
+    return bool(link.state.goal.stop)
 
 
 def _words(force: list[float]) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pliant.cli.options import LOOP_HELP
+
 if TYPE_CHECKING:
     from pliant.session.link import Link
 
@@ -16,7 +18,7 @@ EXAMPLE = "Example: [bold]pliant set admittance.stiffness 400[/bold]"
 def command(
     name: Annotated[str | None, typer.Argument(help="Parameter; without one, all current values are shown.")] = None,
     value: Annotated[str | None, typer.Argument(help="A number, numbers separated by commas, or a word.")] = None,
-    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
+    loop: Annotated[str | None, typer.Option(help=LOOP_HELP)] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last change.")] = False,
     history: Annotated[bool, typer.Option("--history", help="Show the changes so far.")] = False,
     save: Annotated[

@@ -13,7 +13,7 @@ _CONFIRMED_S = 5.0
 
 def command(
     resume: Annotated[bool, typer.Option("--resume", help="Let the robot continue after a stop.")] = False,
-    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
+    loop: Annotated[str | None, typer.Option(help="Name of the loop. Without it: the only running loop.")] = None,
 ) -> int:
     """Stop the robot of a running loop, or let it continue (--resume).
 
@@ -31,7 +31,13 @@ def command(
 
     link = attach_any(loop, may_be_real=not resume)  # to stop the wrong robot is safe; to move one is not
     if resume:
-        link.begin() if isinstance(link, MissionLink) else link.resume()
+        if isinstance(link, MissionLink):
+            link.begin()
+        elif not link.state.goal.stop:
+            out.print(f"{link.title}: the robot was not stopped; nothing has changed.")
+            return 0
+        else:
+            link.resume()
         out.print(f"{link.title}: the robot may move again.")
         return 0
     brake = Brake(link)

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from pliant.cli.options import LOOP_HELP
+
 EXAMPLE = "Example: [bold]pliant tare --duration 1[/bold]"
 
 
 def command(
     duration: Annotated[float, typer.Option(help="Averaging time \\[s], 0.05 to 5.")] = 0.5,
-    loop: Annotated[str | None, typer.Option(help="Name of the loop, if several are running.")] = None,
+    loop: Annotated[str | None, typer.Option(help=LOOP_HELP)] = None,
 ) -> int:
     """Measure and subtract the force sensor offset of a running loop.
 
@@ -23,6 +25,6 @@ def command(
 
     link = attach(loop)
     bias = link.tare(duration)
-    force, moment = (" ".join(f"{value:.4g}" for value in part) for part in (bias[:3], bias[3:]))
+    force, moment = (" ".join(f"{value:.4f}" for value in part) for part in (bias[:3], bias[3:]))
     out.print(f"{link.title}: the sensor's offset is {force} N and {moment} N m (sense.bias).")
     return 0

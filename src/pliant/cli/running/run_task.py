@@ -198,8 +198,9 @@ def run_paced(
     beside = _ask_and_bridge(session, yes=yes) if ros2 else nullcontext()
     with session:
         granted = session.notes.get("granted", {})
-        out.print(f"Real-time scheduling: {', '.join(granted.values())}.")  # the loop runs: now start the bridge
-        with beside:
+        pid = int(session.board.header.loop_pid)
+        out.print(f"Real-time scheduling: {', '.join(granted.values())}. Process ID (PID) of the control loop: {pid}.")
+        with beside:  # the loop runs: now the bridge starts
             parts += _until_it_ends(session, meanwhile, watcher)
             parameters = session.parameters
             fault = _stopped(session)

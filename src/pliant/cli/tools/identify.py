@@ -121,7 +121,9 @@ def _payload(task: Task, poses: int, *, mount: bool, fast: bool, yes: bool) -> d
     with progress(f"{poses} poses") as update:
         found = identify_payload(task, poses, find_mount=mount, fast=fast, progress=update)
     out.print(_table(task, found))
-    return payload_settings(task.tool, found)
+    settings = payload_settings(task.tool, found)
+    out.print(f"--write stores {', '.join(settings)} in your task file.")
+    return settings
 
 
 def _write(path: str, settings: dict[str, Any]) -> None:
@@ -158,14 +160,14 @@ def _table(task: Task, found: Payload) -> Table:
     from pliant.identify.payload_motion import com_in_flange, com_std_in_flange
 
     table = Table(title=f"payload of {task.name}", title_justify="left", title_style="bold")
-    for column in ("figure", "estimate", "± standard deviation", "unit"):
-        table.add_column(column, justify="left" if column in ("figure", "unit") else "right")
+    for column in ("quantity", "estimate", "± standard deviation", "unit"):
+        table.add_column(column, justify="left" if column in ("quantity", "unit") else "right")
     table.add_row("mass", f"{found.mass_kg:.4f}", f"{found.mass_std_kg:.4f}", "kg")
     com, spread = com_in_flange(task.tool, found) * 1e3, com_std_in_flange(task.tool, found) * 1e3
     for axis, value, std in zip("xyz", com, spread, strict=True):
         table.add_row(f"centre of mass, flange {axis}", f"{value:.2f}", f"{std:.2f}", "mm")
     for name, value, std in zip(("fx", "fy", "fz", "mx", "my", "mz"), found.bias, found.bias_std, strict=True):
-        table.add_row(f"bias {name}", f"{value:.4f}", f"{std:.4f}", "N" if name[0] == "f" else "N m")
+        table.add_row(f"offset {name}", f"{value:.4f}", f"{std:.4f}", "N" if name[0] == "f" else "N m")
     if not np.array_equal(found.mount, np.eye(3)):
         turned = np.degrees(np.arccos(np.clip((np.trace(found.mount) - 1) / 2, -1, 1)))
         std = np.degrees(np.linalg.norm(found.mount_std_rad))

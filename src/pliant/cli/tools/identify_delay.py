@@ -88,8 +88,8 @@ def _table(task: Task, found: Lag) -> Table:
     from pliant.identify.delay_fit import CONFIDENT
 
     table = Table(title=f"lag of {task.name}", title_justify="left", title_style="bold")
-    for column in ("figure", "estimate", "± 95 %", "unit"):
-        table.add_column(column, justify="left" if column in ("figure", "unit") else "right")
+    for column in ("quantity", "estimate", "± 95 %", "unit"):
+        table.add_column(column, justify="left" if column in ("quantity", "unit") else "right")
 
     def row(name: str, value: float, std: float | None, unit: str = "ms") -> None:
         table.add_row(name, f"{value:.2f}", "" if std is None else f"{CONFIDENT * std:.2f}", unit)
@@ -99,12 +99,12 @@ def _table(task: Task, found: Lag) -> Table:
     row("  transport", motion.delay_s * 1e3, motion.split_std_s * 1e3)
     row("  servo", motion.servo_s * 1e3, motion.split_std_s * 1e3)
     if force is not None:
-        row("motion to force (surface damping reduces it)", force.lag_s * 1e3, force.lag_std_s * 1e3)
+        row("motion to force (negative: damping makes the force lead)", force.lag_s * 1e3, force.lag_std_s * 1e3)
         table.add_row("surface stiffness", f"{force.stiffness_n_m:.4g}", "", "N/m")
     row("wrench filter", found.filter_s * 1e3, None)
     row("period", found.period_s * 1e3, None)
     row("total", found.total_s * 1e3, found.std_s * 1e3)
-    row("motion relative to command", motion.gain * 100, None, "%")
+    row("amplitude, motion / command", motion.gain * 100, None, "%")
     row("residual of the motion", motion.left * 100, None, "%")
     row("condition number of transport and servo", motion.condition, None, "")
     return table

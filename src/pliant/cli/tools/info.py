@@ -13,7 +13,7 @@ from pliant.errors import RejectedError, UnknownNameError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from pliant.model.arm import Arm
+    from pliant.model.arm import Arm, Floats
     from pliant.task.schema import Task
 
 EXAMPLE = "Example: [bold]pliant info sim:ur10e[/bold]"
@@ -87,21 +87,27 @@ def _table(arm: Arm) -> Table:
     return table
 
 
+def _pose_words(pose: Floats) -> str:
+    from pliant.params.matrix import shown
+
+    return f"position {shown(pose[:3].round(6) + 0.0)} m, quaternion wxyz {shown(pose[3:].round(6) + 0.0)}"
+
+
 def _lines(task: Task, arm: Arm) -> list[str]:
     """What does not fit a row of the table."""
     from pliant.model.reach import FAR
     from pliant.model.ur import ur_facts, ur_names
     from pliant.params.matrix import shown
 
-    pose, reach = arm.pose(arm.q_home), float(arm.handle[0].reach_max)
+    reach = float(arm.handle[0].reach_max)
     bare, tip = task.tool == type(task.tool)(), shown(task.tool.tcp_m)
     tool = "none; its pose is that of the flange" if bare else f"{task.tool.mass_kg:g} kg, tool point at {tip} m"
     facts = ur_facts(arm.name) if arm.name in ur_names() else None
     payload = f"{facts.payload_kg:g} kg" if facts else "not in the description"
     far = "unbounded (prismatic)" if reach >= FAR else f"at most {reach:.3f} m from the first joint"
     lines = [
-        f"Home pose of the tool: position {shown(pose[:3].round(6) + 0.0)} m, quaternion wxyz "
-        f"{shown(pose[3:].round(6) + 0.0)}.",
+        f"Home pose of the tool: {_pose_words(arm.pose(arm.q_home))}.",
+        *([f"Start pose of the tool (start_q): {_pose_words(arm.pose(task.start_q))}."] if task.start_q else []),
         f"Tool: {tool}.",
         f"Maximum payload: {payload}. Reach of the tool: {far}.",
     ]

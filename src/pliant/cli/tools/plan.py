@@ -44,7 +44,7 @@ def command(
     origin: Annotated[
         str | None, typer.Option(help="x,y \\[m] of the lower left corner of an image or array (default: 0,0).")
     ] = None,
-    timeout: Annotated[float, typer.Option(help="Longest search time \\[s], more than 0.")] = 10.0,
+    timeout: Annotated[float, typer.Option(help="Search timeout \\[s], more than 0.")] = 10.0,
 ) -> int:
     """Plan a path for a mobile base through a map, and draw it.
 

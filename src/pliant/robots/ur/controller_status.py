@@ -45,6 +45,13 @@ def trouble(safety_bits: int, robot_mode: int) -> str:
     return ""
 
 
+def fault_of(host: str, words: str) -> str:
+    """The reason of `trouble` as one about the robot at `host`, for a fault of the loop."""
+    if words.startswith("its "):
+        return words.replace("its ", f"the robot at {host} cannot move: its ", 1)
+    return words.replace("it ", f"the robot at {host} ", 1)
+
+
 def takes_torque(version: tuple[int, ...]) -> bool:
     """Whether a controller of this version supports joint torques; older ones accept the command but do nothing."""
     return tuple(version[:2]) >= TORQUE_FROM[10 if version[0] >= 10 else 5]

@@ -27,7 +27,7 @@ from pliant.robots.interface import Robot
 from pliant.robots.ur import connecting, recovery
 from pliant.robots.ur.address import UrAddress
 from pliant.robots.ur.connecting import check_extra
-from pliant.robots.ur.controller_status import trouble
+from pliant.robots.ur.controller_status import fault_of, trouble
 from pliant.robots.ur.wrench_sign import to_sensor
 
 # Rate of an e-Series controller [Hz].
@@ -254,7 +254,7 @@ class UrRobot(Robot):
             self._stamp, self._heard = stamp, now
         receive, host = self._receive, self.address.host
         if words := trouble(receive.getSafetyStatusBits(), receive.getRobotMode()):
-            self._fail(f"the robot at {host} stopped: {words}")
+            self._fail(fault_of(host, words))
         elif now - self._heard > self.silence_s:
             self._halt_motion()
             self._lose(f"the controller at {host} has sent nothing for {self.silence_s * 1e3:.0f} ms. {_LINE}")

@@ -17,7 +17,7 @@ from pliant.control.tick import step
 from pliant.control.tick_entries import new_work
 from pliant.errors import InputError, RecordingError
 from pliant.kernel import kernel, record_at
-from pliant.loop.run_description import MODEL, model_bytes, recorded_arm
+from pliant.loop.run_description import MODEL, model_bytes, recorded_arm, versions
 from pliant.params.declare import validated
 from pliant.record import record_messages
 from pliant.record.reader import Recording
@@ -104,7 +104,10 @@ def _task_of(recording: Recording) -> Task:
         needed = {name: value for name, value in recording.meta["task"].items() if name not in ("sim", "sensor")}
         return validated(Task, needed)
     except InputError as error:
-        raise RecordingError(recording.path, f"contains a task that this version cannot run: {error}") from None
+        made, ours = recording.meta.get("versions", {}).get("pliant", "an unknown version"), versions()["pliant"]
+        which = f"Pliant {made}, with code that differs from this version" if made == ours else f"Pliant {made}"
+        what = f"was recorded by {which} (this is {ours}), and its task cannot be run here: {error}"
+        raise RecordingError(recording.path, f"{what} Replay it with the version that recorded it.") from None
 
 
 def _parameter_sets(recording: Recording, layout: Layout) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
