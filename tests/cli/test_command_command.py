@@ -49,7 +49,7 @@ def test_a_stopped_robot_continues_with_stop_resume_and_not_with_the_rejected_co
 def test_a_contact_is_started_and_stopped_from_another_terminal(link: Link) -> None:
     early = command(link, "start")
     assert early.returncode == 2
-    assert "`start` rejected: the contact is in the state idle. Valid now: set_start." in early.stdout
+    assert "`start` rejected: the contact is idle. Valid now: set_start." in early.stdout
     assert state(link) == "idle"
     first = link.board.head
     begun = command(link, "set_start", "start")
