@@ -159,7 +159,7 @@ def test_it_is_commanded_from_another_terminal(file: Path, capsys: pytest.Captur
         arm.wait(0.1)
         assert command_verb.command(["stop"], loop="lifted") == 2
         said = " ".join(capsys.readouterr().out.split())
-        assert "`stop` rejected: the law lift is in the state idle. Valid now: lift." in said
+        assert "`stop` rejected: the law lift is idle. Valid now: lift." in said
         assert command_verb.command(["lift"], loop="lifted") == 0
         arm.wait_until(lambda: arm.status is not None and arm.status.state == "done")
         assert command_verb.command(None, loop="lifted") == 0
