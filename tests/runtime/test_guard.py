@@ -258,4 +258,5 @@ def test_a_contact_settles_just_inside_the_border_swings_outside_and_bounces_fur
     assert judge(inside).losses == 0
     assert inside.normal_n[-500:].std() < 0.2
     assert outside.normal_n[-500:].std() > 1.0
-    assert judge(further).losses > 3
+    assert judge(further).losses > 0
+    assert judge(further).peak_n > judge(outside).peak_n
