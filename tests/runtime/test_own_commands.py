@@ -199,5 +199,6 @@ def test_a_declaration_that_does_not_fit_is_rejected(file: Path, old: str, new: 
 def test_a_state_that_is_not_declared_is_a_fault(file: Path) -> None:
     file.write_text(LAW.replace("s.state, s.from_z = UP,", "s.state, s.from_z = 17,"))
     run = pliant.simulate(task_of(file, events=[{"at_s": 0.1, "command": "lift"}]))
-    assert run.fault.startswith("the law lift raised an error")
+    assert run.fault.startswith("the law lift ")
+    assert "set a state that is not declared" in run.fault
     assert np.abs(run.records[-1]["reading"]["qd"]).max() < 2e-3
