@@ -33,7 +33,8 @@ def pressing(realism: str, stiffness: float) -> Task:
     """The dome's task on a surface of known stiffness that hardly damps; it dwells without an end."""
     task = load_task("dome").replace({
         "sim.realism": realism, "sim.effects": LINEAR if realism == "typical" else {"sensor": LINEAR["sensor"]},
-        "contact.stiffness_max_n_m": stiffness, "contact.stiffness_min_n_m": 0.5 * stiffness,
+        # in a narrow range, so that learning of the stiffness, in series with the gears', leaves the gain as it is
+        "contact.stiffness_max_n_m": stiffness, "contact.stiffness_min_n_m": 0.99 * stiffness,
         "contact.dwell_s": 100.0, "contact.settle_s": 100.0, "contact.force_limit_n": 400.0, "contact.leash_m": 0.5,
         "contact.noise_n": 0.02,
     })  # fmt: skip

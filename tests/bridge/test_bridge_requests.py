@@ -72,7 +72,7 @@ def test_a_wrench_goal_is_held(arm: Session, does: Requests) -> None:
         (pose([0.4, 0, 0.4, 0, 0, 0, 0]), "unit quaternion"),
         (pose([0.4, np.nan, 0.4, 0, 0, 0, 1]), "w, x, y, z, each finite and within ±10000"),
         (pose([0.4, 0, 1e9, 0, 0, 0, 1]), "w, x, y, z, each finite and within ±10000"),
-        (pose([5.0, 0, 0.4, 0, 0, 0, 1]), "Move the goal in smaller steps"),
+        (pose([5.0, 0, 0.4, 0, 0, 0, 1]), "but the ur5e reaches 1.04 m"),
         (pose([500.0, 0, 400.0, 0, 0, 0, 1]), "Positions are in metres"),
         (pose([0.4, 0, 0.4, 0, 0, 0, 1], "map"), "header.frame_id is 'map'"),
     ],

@@ -92,7 +92,7 @@ def test_a_run_with_the_bridge_says_who_it_is_and_where_its_command_would_go(net
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     order = [
-        said.index(words) for words in ("Loop ", "Real-time scheduling: ", "ROS 2: node /pliant in domain", "0.50 s")
+        said.index(words) for words in ("Loop ", "Real-time scheduling: ", "ROS 2: node /pliant in domain", "0.5 s, ")
     ]
     assert order == sorted(order)
     assert f"Commands on {TRAJECTORY} are withheld: subscribers would follow them." in said

@@ -292,7 +292,7 @@ def test_files_that_cannot_be_read_are_refused_in_one_sentence(tmp_path: Path) -
     assert "not well-formed XML" in refusal(write(tmp_path, "<mujoco><worldbody>"))
     assert "not well-formed XML" in refusal(write(tmp_path, ""))
     (tmp_path / "folder.xml").mkdir()
-    assert "cannot be read" in refusal(tmp_path / "folder.xml")
+    assert "is not a regular file" in refusal(tmp_path / "folder.xml")
 
 
 def test_files_that_are_not_robots_are_refused_in_one_sentence(tmp_path: Path) -> None:

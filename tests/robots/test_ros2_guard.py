@@ -101,7 +101,8 @@ def start_moving(arm: Played) -> Session:
     ensure("loop", "batch", "replay")
     task = Task.model_validate({
         "robot": "ros2:ur5e", "rate_hz": 125, "law": "hold", "interface": "velocity", "ros2": CONFIG.model_dump(),
-        "params": {"limits": {"speed_scale": 0.05}, "sense": {"stale_s": 1.0, "hold_s": 0.5, "frozen_s": 0}},
+        "params": {"limits": {"speed_scale": 0.05}, "sense": {"stale_s": 1.0, "hold_s": 0.5, "frozen_s": 0},
+                   "guard": {"stale_s": 5}},
     })  # fmt: skip
     session = Session(task).start()
     session.move_joints(ARM.q_home + 1.0)

@@ -89,8 +89,8 @@ def play_arm(peer: Peer, wrench: Any = (0, 0, 0, 0, 0, 0)) -> Arm:
 
 def task(**fields: Any) -> Task:
     """A slow loop that bears with a peer that is slow: what is claimed here does not depend on speed."""
-    params = {"sense": {"frozen_s": 0, "stale_s": 1}, "limits": {"speed_scale": 0.05}}
-    patient = {"ros2": {"stale_s": 5.0, "wait_s": 120}, "params": params}
+    params = {"sense": {"frozen_s": 0, "stale_s": 1}, "limits": {"speed_scale": 0.05}, "guard": {"stale_s": 5}}
+    patient = {"ros2": {"stale_s": 4.0, "wait_s": 120}, "params": params}
     return Task.model_validate({"robot": "ros2:ur5e", "rate_hz": 125, **patient, **fields})
 
 

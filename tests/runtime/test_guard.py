@@ -89,7 +89,7 @@ def test_a_slow_filter_that_nobody_declared_is_refused() -> None:
 
 def test_a_script_is_judged_before_it_starts() -> None:
     late = dome().model_copy(update={"events": (Event(at_s=2.5, set={"contact.lag_s": 0.004}),)})
-    with pytest.raises(RejectedError, match=r"rejected from 2\.5 s on: .*To run it anyway, set unchecked=True"):
+    with pytest.raises(RejectedError, match=r"rejected from 2\.5 s on: .*To run it anyway: --unchecked"):
         guard_start(late)
 
 

@@ -92,7 +92,7 @@ def test_an_equilibrium_out_of_reach_is_approached_to_the_edge_and_torques_stay_
 def test_an_equilibrium_so_far_that_its_unit_must_be_wrong_is_rejected(far: float) -> None:
     for x, y in ((far, 0.0), (0.0, far), (far, -far)):
         with pytest.raises(
-            InputError, match=r"goal_offset_m is .* the two_link reaches 1\.6 m\. Positions are in metres"
+            InputError, match=r"goal_offset_m = .* the two_link reaches 1\.6 m\. Positions are in metres"
         ):
             lab_task(2.5, events=(goal_at(x, y, 0.1),))
 

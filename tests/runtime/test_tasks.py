@@ -123,7 +123,7 @@ def test_a_file_gives_its_name_to_a_task_without_one(here: Path) -> None:
             "duration_s: 1\nsim: {pushes: [{at_s: 3, wrench: [5, 0, 0, 0, 0, 0]}]}\n",
             r"bad\.yaml: sim\.pushes\[0\]\.at_s is 3 s, but the task ends after duration_s = 1 s",
         ),
-        ("events: [{at_s: 1, command: go}]\n", r"must be 'set_start', 'start', 'pause', 'resume', 'stop' or 'abort'"),
+        ("events: [{at_s: 1, command: go}]\n", r"unknown events\[0\]\.command 'go'. Known: abort, pause"),
         ("sim: {pushes: [{at_s: 1, wrench: [1, 2, 3]}]}\n", r"must be 6 numbers: force \[N\], then moment \[N m\]\.$"),
         ("tool: {com_m: [0, 0]}\n", r"bad\.yaml: tool\.com_m is \[0, 0\], but it must be 3 numbers \[m\]\.$"),
         ("tool: {mass_kg: -1}\n", r"bad\.yaml: tool\.mass_kg is -1 kg, but it must be 0 to 1000 kg\.$"),

@@ -55,7 +55,7 @@ def _fails(rig: Rig, seen: Seen, name: str, then: str, words: str) -> None:
 
 @row(42, LAW, "raises an error", "the arm brakes; the fault names the law")
 def raises(rig: Rig, seen: Seen, short: bool) -> None:
-    _fails(rig, seen, "raising", 'raise ValueError("broken")', "the law raising raised an error")
+    _fails(rig, seen, "raising", 'raise ValueError("broken")', "the law raising raised ValueError")
 
 
 @row(43, LAW, "returns what is not a number", "the arm brakes; the fault names the law; nothing of it is sent")

@@ -113,7 +113,7 @@ def full_at_a_fault(rig: Rig, seen: Seen, short: bool) -> None:
     for pid in (run.pid, run.loop):
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (FULL_BYTES, FULL_BYTES))
     seen.must(run.ended() is not None and run.code == 3, "exit code 3")
-    seen.must("force sensor was saturated" in run.err, "the fault is reported")
+    seen.must("force sensor reported saturation" in run.err, "the fault is reported")
     seen.must("the last seconds could not be saved" in run.err, "so is that they could not be saved")
     seen.must("Traceback" not in run.err, "in a sentence")
 
@@ -123,7 +123,7 @@ def full_at_a_fast_fault(rig: Rig, seen: Seen, short: bool) -> None:
     for more in ((), ("--record", rig.folder / "fast.mcap")):
         done = rig.pliant("run", _faulty(rig, 0.5), "--fast", *more, file_bytes=FULL_BYTES)
         seen.must(done.ended() is not None and done.code == 3, "exit code 3")
-        seen.must("force sensor was saturated" in done.err, "the fault is reported")
+        seen.must("force sensor reported saturation" in done.err, "the fault is reported")
         seen.must("could not be saved: Cannot write" in done.err and "Traceback" not in done.err, "in a sentence")
 
 
