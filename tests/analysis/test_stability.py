@@ -110,7 +110,10 @@ def test_the_damping_of_a_surface_is_not_assumed() -> None:
 
 
 def test_a_force_below_the_accuracy_of_the_sensor_comes_with_what_helps() -> None:
-    assert any("accuracy is 4 N. Tare it just before the touch" in note for note in check(dome(tare=False)).notes)
+    assert any(
+        "smallest reliable force of the built-in sensor (8.3 N). Set contact.tare" in note
+        for note in check(dome(tare=False)).notes
+    )
     real = dome(target_n=2.0, band_n=0.1).replace(robot="ur:192.0.2.1")
     (target,) = [figure for figure in check(real).figures if figure.name.startswith("contact.target_n relative")]
     assert not target.met
