@@ -36,12 +36,12 @@ PATIENT = """
 import sys
 from functools import partial, partialmethod
 from pliant.bridge import bridge_process as process
-from pliant.bridge.helper_process import AGREED, beside
+from pliant.bridge.helper_process import AGREED, helper_main
 from pliant.mobile.mission.mission_link import attach_any
 from pliant.ros2.node import Node
 process._MOST = 1000
 Node.writer = partialmethod(Node.writer, depth=1000)
-sys.exit(beside(sys.argv[1], partial(process.serve, agreed=sys.argv[2:] == [AGREED]), attach_any))
+sys.exit(helper_main(sys.argv[1], partial(process.serve, agreed=sys.argv[2:] == [AGREED]), attach_any))
 """
 """A bridge that, held up for less than eight seconds, leaves out nothing, and keeps it until the peer has it."""
 
@@ -255,7 +255,7 @@ SLOWLY = """
 import sys, time
 from pathlib import Path
 from pliant.bridge import services
-from pliant.bridge.helper_process import beside
+from pliant.bridge.helper_process import helper_main
 from pliant.bridge.request_order import Turns
 from pliant.session.link import Link, attach
 board, folder = sys.argv[1], Path(sys.argv[2])
@@ -269,7 +269,7 @@ def noted(turns, word, *more):
     (folder / f"{word} was heard").touch()
     return in_turn(turns, word, *more)
 Link.tare, Turns.in_turn = slow_tare, noted
-sys.exit(beside(board, services.serve, attach))
+sys.exit(helper_main(board, services.serve, attach))
 """
 """The services, with a tare that takes as long as the test wants, and a note of every request that is heard."""
 
