@@ -2,7 +2,7 @@
 
     quick   every capability at least once in closed loop; properties try few examples (make test)
     all     everything; properties try many examples (make test-all)
-    rest    what `all` adds to `quick`, for CI, which runs both
+    rest    what `all` adds to `quick`, but for tests that take minutes; for CI, which runs both
 
 Tests in real time mostly wait; those that compute run in parallel at a lower priority. Options of pytest may follow the
 name of the tier.
@@ -42,7 +42,7 @@ THOROUGH = "--hypothesis-profile=thorough"
 TIERS = {
     "quick": ("the quick tests", ["-m", "not slow"]),
     "all": ("all tests", [THOROUGH]),
-    "rest": ("the tests that `make test` leaves out", ["-m", "slow or hypothesis", THOROUGH]),
+    "rest": ("the tests that `make test` leaves out", ["-m", "(slow or hypothesis) and not long", THOROUGH]),
 }
 LONGEST_S = 3600.0
 """After this time something must be hanging that the timeout of a single test cannot interrupt, such as C code."""

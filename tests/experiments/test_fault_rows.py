@@ -22,7 +22,7 @@ def _compiled() -> None:
 
 
 def _cases(*, short: bool) -> list[object]:
-    slow = [] if short else [pytest.mark.slow]
+    slow = [] if short else [pytest.mark.slow, pytest.mark.long]
     chosen = [row for row in ROWS.values() if row.quick or not short]
     return [pytest.param(row, id=str(row.number), marks=[*NEEDS[row.needs], *slow]) for row in chosen]
 
