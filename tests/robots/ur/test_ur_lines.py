@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from controller_clock import use_controller_clock
 
+from pliant.control.guard_params import Guard
 from pliant.control.parameters import Parameters, Sense
 from pliant.errors import LoopError
 from pliant.session.session import Session
@@ -21,7 +22,9 @@ def guided(ur: Emulator, stale_s: float, hold_s: float) -> Task:
     """Hand guiding that bears packets as late as this."""
     task = load_task("hand_guiding")
     sense = Sense(stale_s=stale_s, hold_s=hold_s, frozen_s=10.0)
-    parameters = Parameters(sense=sense, admittance=task.params.admittance, limits=task.params.limits)
+    parameters = Parameters(
+        sense=sense, guard=Guard(stale_s=5.0), admittance=task.params.admittance, limits=task.params.limits
+    )
     return task.model_copy(update={"robot": ur.robot, "params": parameters, "duration_s": 60.0})
 
 
