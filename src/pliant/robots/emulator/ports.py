@@ -126,7 +126,7 @@ class Server:
     def _is_in_step(self) -> bool:
         """Whether a client moves the arm and lockstep applies."""
         controller = self.controller
-        moves = controller.program.plays and controller.program.moving
+        moves = controller.program.plays and controller.program.in_motion
         return controller.lockstep_s > 0.0 and moves and any(client.inputs for client in self.clients)
 
     # -- sending --

@@ -34,6 +34,8 @@ class Program:
         self.protective = False
         self.why = "no program was uploaded"
         self.moving = False
+        self.in_motion = False
+        """Whether the client moves the arm: since the first command to move, and not since one to stop."""
         self._executing = False
         # the watchdog time that the client requested (0: none), and the one that was active at its first motion
         self.watchdog_s = 0.0
@@ -44,7 +46,7 @@ class Program:
     def start(self) -> None:
         """Start after the upload of a script, and wait for commands."""
         self.state, self.ready, self.answer, self.why = PLAYING, READY, 0, ""
-        self._executing, self.moving = False, False
+        self._executing, self.moving, self.in_motion = False, False, False
         self.watchdog_s, self.watched_s = 0.0, None
         self.arm.idle()
         self.arm.hold_pushes()
@@ -91,6 +93,7 @@ class Program:
 
     def _move(self, command: int, values: Values) -> None:
         """A realtime command. The pushes of the task begin with the first one."""
+        self.in_motion = True
         if not self.moving:
             self.moving, self.watched_s = True, self.watchdog_s
             self.arm.begin_pushes()
@@ -109,6 +112,7 @@ class Program:
         """A command that is carried out once."""
         if command in (STOP, SPEED_STOP, SERVO_STOP):
             self.arm.idle()
+            self.in_motion = False
         elif command == ZERO_FORCE:
             self.arm.zero_force()
         elif command == PAYLOAD:
